@@ -1,0 +1,37 @@
+# make demo, make test: both set up .venv/ first. `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test lint golden clean
+
+help: ## what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.demo: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) -e '.[eval]'
+	@touch $@
+
+.venv/.test: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) -e '.[dev,eval,serve,train,rl,ray]'
+	@touch $@ .venv/.demo
+
+demo: .venv/.demo ## generate, verify and summarise every family; leaves demo-out/index.html
+	$(BIN)/python -m recombine demo --out demo-out
+
+test: .venv/.test lint ## all tests
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/.test ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+golden: .venv/.test ## write the golden examples anew; a change needs a raised VERSION
+	$(BIN)/python tests/test_golden.py
+
+clean: ## remove what the other targets made
+	rm -rf .venv demo-out .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,47 @@
+"""Recombine: generate, prove, serve and evaluate benchmarks of compositional generalization.
+
+ds = recombine.load("scan", split="length", part="test", seed=0)
+ex = ds[17]
+ex.inputs, ex.answer, ex.explain(), ex.score("I_WALK I_LOOK")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "load": "recombine.data.datasets",
+    "Dataset": "recombine.data.datasets",
+    "generate": "recombine.data.generate",
+    "verify": "recombine.data.verify",
+    "audit": "recombine.data.audit",
+    "families": "recombine.families",
+    "score": "recombine.data.datasets",
+    "RecombineError": "recombine.errors",
+}
+__all__ = ["Dataset", "RecombineError", "audit", "families", "generate", "load", "score", "verify"]
+
+if TYPE_CHECKING:
+    from recombine import families as families
+    from recombine.data.audit import audit as audit
+    from recombine.data.datasets import Dataset as Dataset
+    from recombine.data.datasets import load as load
+    from recombine.data.datasets import score as score
+    from recombine.data.generate import generate as generate
+    from recombine.data.verify import verify as verify
+    from recombine.errors import RecombineError as RecombineError
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import recombine` costs nothing."""
+    if name not in _NAMES:
+        raise AttributeError(f"module 'recombine' has no attribute {name!r}; it has {', '.join(__all__)}")
+    module = importlib.import_module(_NAMES[name])
+    return module if name == "families" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

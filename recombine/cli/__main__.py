@@ -1,0 +1,7 @@
+"""`python -m recombine.cli`."""
+
+import sys
+
+from recombine.cli import main
+
+sys.exit(main())

@@ -1,0 +1,57 @@
+"""Judge a file that others released: wrong labels, ambiguous items, malformed rows, duplicates, leaks.
+
+Exit code 0: no error; 1: errors; 2: the file cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from recombine.cli.printing import print_json, print_table, progress, say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine audit`."""
+    parser.add_argument("file", help="a released file, plain or gzip")
+    parser.add_argument(
+        "--as", dest="family", required=True, metavar="FAMILY", help="scan, nacs, gscan, reascan, clutrr or lilgym"
+    )
+    parser.add_argument(
+        "--against", metavar="FILE", help="another file of the same kind that must not share an example (say, train)"
+    )
+    parser.add_argument("--most", type=int, default=20, metavar="N", help="problems to print (default 20; --json lists all)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Audit and print the findings."""
+    from recombine.data.audit import audit
+
+    with progress("audit", 0) as tick:
+        found = audit(arguments.file, arguments.family, against=arguments.against, on_rows=tick)
+    if arguments.json:
+        print_json(found.to_json())
+        return 0 if found.ok else 1
+    rows = [
+        ("checked", f"{found.checked:,}"),
+        ("wrong labels", f"{found.wrong_labels:,}"),
+        ("ambiguous", f"{found.ambiguous:,}"),
+    ]
+    rows += [("duplicates", f"{found.duplicates:,}"), ("leaks", f"{found.leaks:,}")]
+    rows += [(code, f"{count:,}") for code, count in found.counts.items()]
+    print_table(arguments.file, ("finding", "count"), rows)
+    for problem in found.problems[: arguments.most]:
+        say(f"{problem.severity} {problem.code} at {problem.place}: {problem.text}")
+    if len(found.problems) > arguments.most:
+        say(f"… and {len(found.problems) - arguments.most:,} more; --json lists them")
+    _print_survey(found.survey, "")
+    return 0 if found.ok else 1
+
+
+def _print_survey(survey: object, name: str) -> None:
+    if isinstance(survey, dict):
+        for key, value in survey.items():
+            _print_survey(value, f"{name} {key}".strip())
+    elif survey is not None:
+        shown = f"{survey:.4g}" if isinstance(survey, float) else str(survey)
+        say(f"{name}: {shown}")

@@ -1,0 +1,21 @@
+"""Seal a folder whose shards were made one by one with `recombine generate … --shard I/N`."""
+
+from __future__ import annotations
+
+import argparse
+
+from recombine.cli.printing import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine merge`."""
+    parser.add_argument("dir", help="the folder")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check that every shard is there, then write card and manifest."""
+    from recombine.data.generate import merge
+
+    folder = merge(arguments.dir)
+    say(f"{arguments.dir}: {sum(folder.manifest['counts'].values()):,} rows, fingerprint {folder.manifest['fingerprint']}")
+    return 0

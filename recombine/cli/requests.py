@@ -1,0 +1,60 @@
+"""The words that several verbs share: which family, split, part, seed, recipe and options."""
+
+from __future__ import annotations
+
+import argparse
+
+from recombine.errors import UsageError, shown
+
+
+def add_request(parser: argparse.ArgumentParser, *, several: bool) -> None:
+    """--split, --part, --seed, --recipe, --set; several splits and parts where a folder can hold them."""
+    action = "append" if several else "store"
+    parser.add_argument(
+        "--split", action=action, metavar="S", help="a split's name (recombine list)" + ("; may be repeated" if several else "")
+    )
+    parser.add_argument(
+        "--part",
+        action=action,
+        metavar="P",
+        help="train, test, …" + ("; may be repeated; default: train and test" if several else ""),
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, default=0, metavar="K", help="a whole number; seeds share no more than chance"
+    )
+    parser.add_argument("--recipe", metavar="R", help="release or sound (default: the family's own)")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="options",
+        help="turn one of the family's dials; may be repeated",
+    )
+
+
+def options_of(arguments: argparse.Namespace) -> dict[str, object]:
+    """The `--set` words as a mapping."""
+    options: dict[str, object] = {}
+    for word in arguments.options:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set {shown(word)} is not NAME=VALUE.")
+        options[name] = value
+    return options
+
+
+def whole_number(text: str) -> int:
+    """A whole number that is not negative; underscores and commas may group digits."""
+    plain = text.replace(",", "").replace("_", "")
+    if not plain.isdecimal() or len(plain) > 19:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number")
+    return int(plain)
+
+
+def fraction(text: str) -> tuple[int, int]:
+    """`3/256` as (3, 256)."""
+    left, slash, right = text.partition("/")
+    if not (slash and left.isdecimal() and right.isdecimal() and len(right) < 8 and 1 <= int(left) <= int(right)):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not I/N with 1 ≤ I ≤ N")
+    return int(left), int(right)

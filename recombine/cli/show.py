@@ -1,0 +1,84 @@
+"""Show one example: what a model sees, the answer, the proof, and what careless readers would answer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from recombine.cli.printing import print_json, say
+from recombine.cli.requests import add_request, options_of, whole_number
+from recombine.core import Example
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine show`."""
+    parser.add_argument("family", help="a family's name, a folder, or an example's id")
+    add_request(parser, several=False)
+    parser.add_argument("--index", type=whole_number, default=0, metavar="I", help="which row (default 0)")
+    parser.add_argument("--render", metavar="M", help="print only this: text, ascii, svg, png, graph")
+    parser.add_argument("--save", metavar="FILE", help="write the rendered picture here")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the example."""
+    from recombine.data.datasets import example
+    from recombine.errors import UnknownName
+    from recombine.files import writing
+
+    found = example(arguments.family) if "@" in arguments.family else _row(arguments, arguments.index)
+    if arguments.render or arguments.save:
+        medium = arguments.render or _medium_of(arguments.save)
+        if medium not in found.family.MEDIA:
+            raise UnknownName(f"medium of {found.family.NAME}", medium, found.family.MEDIA)
+        picture = found.render(medium)
+        raw = picture.encode() if isinstance(picture, str) else picture
+        if arguments.save:
+            with writing(Path(arguments.save)) as out:
+                out.write(raw)
+        else:
+            sys.stdout.buffer.write(raw + (b"" if raw.endswith(b"\n") else b"\n"))
+        return 0
+    explanation = found.explain()
+    if arguments.json:
+        shortcuts = [{"name": s.name, "reader": s.reader, "answer": s.answer} for s in explanation.shortcuts]
+        print_json(
+            {"id": found.id, "inputs": found.inputs, "answer": found.answer, "steps": explanation.steps, "shortcuts": shortcuts}
+        )
+        return 0
+    say(found.id)
+    text = found.render("text")
+    say(text if isinstance(text, str) else text.decode())
+    say(f"\nanswer: {found.answer}\n\nproof:")
+    for number, step in enumerate(explanation.steps, 1):
+        say(f"  {number}. {step}")
+    say("\na reader who …")
+    for shortcut in explanation.shortcuts:
+        if shortcut.answer is not None:
+            mark = " (same)" if shortcut.answer == found.answer else ""
+            say(f"  {shortcut.reader} ({shortcut.name}): {shortcut.answer}{mark}")
+    return 0
+
+
+def _row(arguments: argparse.Namespace, index: int) -> Example:
+    """A row of a family's part (any row, if the part is not finite) or of a folder."""
+    from recombine.data.datasets import Dataset, load
+    from recombine.errors import UsageError
+
+    words = {"seed": arguments.seed, "recipe": arguments.recipe, **options_of(arguments)}
+
+    def loaded(**more: Any) -> Dataset:
+        return load(arguments.family, arguments.split, arguments.part, **words, **more)
+
+    data = loaded()
+    if index >= len(data) and data.folder is None and data.plan.available is None:
+        data = loaded(size=index + 1)
+    if index >= len(data):
+        raise UsageError(f"--index {index} is past the end: {data.job.split}/{data.job.part} has {len(data):,} rows.")
+    return data[index]
+
+
+def _medium_of(path: str) -> str:
+    return {".svg": "svg", ".png": "png", ".txt": "text"}.get(Path(path).suffix, "text")

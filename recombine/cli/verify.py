@@ -1,0 +1,45 @@
+"""Prove a folder: hashes, counts, every answer derived again by the oracle, no leak between parts. Exit 1 on any error."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from recombine.cli.printing import print_json, print_table, progress, say
+from recombine.cli.requests import whole_number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine verify`."""
+    parser.add_argument("dir", help="a folder made by recombine generate")
+    parser.add_argument("--sample", type=whole_number, metavar="N", help="run the oracle on about N rows of each part only")
+    parser.add_argument("--workers", type=whole_number, default=0, metavar="N", help="processes to use (default: one per core)")
+    parser.add_argument("--certificate", metavar="FILE", help="write the findings as a machine-readable certificate")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check, print a table, and say what is wrong."""
+    from recombine.data.folders import open_folder
+    from recombine.data.verify import verify
+    from recombine.files import write_json
+
+    total = sum(part.rows for part in open_folder(arguments.dir).plan.parts)
+    with progress("verify", total) as tick:
+        verdict = verify(arguments.dir, sample=arguments.sample, workers=arguments.workers, on_rows=tick)
+    if arguments.certificate:
+        write_json(Path(arguments.certificate), verdict.to_json())
+    if arguments.json:
+        print_json(verdict.to_json())
+        return 0 if verdict.ok else 1
+    rows = [(p.split, p.part, f"{p.rows:,}", f"{p.checked:,}", p.errors, p.artifacts, p.leaks) for p in verdict.parts]
+    print_table("", ("split", "part", "rows", "checked", "errors", "artifacts", "leaks"), rows)
+    for problem in verdict.problems[:20]:
+        say(f"{problem.severity} {problem.code} at {problem.place}: {problem.text}")
+    if len(verdict.problems) > 20:
+        say(f"… and {len(verdict.problems) - 20:,} more; --json lists them")
+    if verdict.ok:
+        say(f"no problem; fingerprint {verdict.fingerprint}")
+    else:
+        say("NOT in order: " + ", ".join(f"{code} × {count:,}" for code, count in verdict.counts.items()))
+    return 0 if verdict.ok else 1

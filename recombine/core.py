@@ -1,0 +1,509 @@
+"""The contract: what a family of benchmarks is, and the few values that pass between the stages.
+
+A family is a module, or a frozen dataclass, with the members of `Family`. Everything else in the package (files, sharding,
+evaluation, environments, the command line) is written once, against this page. Nothing here imports more than numpy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO, runtime_checkable
+
+from recombine import keys
+from recombine.errors import BadOption, UnknownName, UsageError, shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+ColumnType = Literal[
+    "string", "bool", "int8", "int16", "int32", "int64", "uint64", "float32", "float64", "binary",
+    "list<int8>", "list<int16>", "list<int32>", "list<int64>", "list<string>", "list<float32>",
+]  # fmt: skip
+Medium = Literal["text", "ascii", "svg", "png", "graph"]
+Severity = Literal["error", "artifact"]
+OptionValue = bool | int | float | str
+FILES = "files"
+"""The option that says where published files lie: it decides where rows are read, not what they are, so no id holds it."""
+
+
+# --- what can be asked for -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Option:
+    """A dial of a recipe: `--set name=value`. `default` fixes the kind; `choices` or `low`/`high` bound the value."""
+
+    default: OptionValue
+    help: str
+    choices: tuple[OptionValue, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    def parse(self, name: str, value: object) -> OptionValue:
+        """The value in canonical form, from text or from Python; a clear error if it does not fit."""
+        parsed = self._of_kind(name, value)
+        if self.choices and parsed not in self.choices:
+            raise UnknownName(f"value for option {name}", value, [str(c) for c in self.choices])
+        if not isinstance(parsed, str | bool):
+            if self.low is not None and parsed < self.low:
+                raise BadOption(f"option {name} is {shown(value)}, but must be at least {self.low:g}.")
+            if self.high is not None and parsed > self.high:
+                raise BadOption(f"option {name} is {shown(value)}, but must be at most {self.high:g}.")
+        return parsed
+
+    def _of_kind(self, name: str, value: object) -> OptionValue:
+        kind = type(self.default)
+        if kind is bool:
+            words: dict[str, OptionValue] = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+            if str(value).lower() not in words:
+                raise BadOption(f"option {name} is {shown(value)}, but takes true or false.")
+            return words[str(value).lower()]
+        if kind is str:
+            if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
+                raise BadOption(f"option {name} is {shown(value)}, but takes a printable text of at most 200 characters.")
+            return value
+        try:
+            parsed: OptionValue = int(str(value)) if kind is int else float(str(value))
+        except ValueError:
+            raise BadOption(
+                f"option {name} is {shown(value)}, but takes {'an integer' if kind is int else 'a number'}."
+            ) from None
+        if parsed != parsed or parsed in (float("inf"), float("-inf")):
+            raise BadOption(f"option {name} is {shown(value)}, but must be finite.")
+        return parsed
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A frozen way of generating: `release` does what the original authors' code does, `sound` is ours."""
+
+    name: str
+    claim: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One set of a split: its rule as a sentence, and how many rows it has under each recipe.
+
+    `finite`: exactly that many rows exist (a larger `--size` is an error, a smaller one a seeded sample).
+    Otherwise any number can be drawn and the size is only the default. `default`: written when no part is named.
+    `shares`: parts of the same split with which rows are shared by design of the original (so they are no leak).
+    """
+
+    name: str
+    rule: str
+    size: int | Mapping[str, int]
+    finite: bool = False
+    default: bool = True
+    shares: tuple[str, ...] = ()
+
+    def rows(self, recipe: str) -> int:
+        """The number of rows under this recipe (the default number, if the part is not finite)."""
+        return self.size if isinstance(self.size, int) else self.size[recipe]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which combinations are held out: a sentence, and the parts. `aliases` sends a part to another split's part."""
+
+    name: str
+    claim: str
+    parts: Mapping[str, Part]
+    aliases: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    recipes: tuple[str, ...] = ("release", "sound")
+    axis: str = "substitution"
+    needs_files: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to generate: rows [start, stop) of a part. Two jobs with equal `key` draw from the same part."""
+
+    family: str
+    version: int
+    recipe: str
+    split: str
+    part: str
+    seed: int = 0
+    options: tuple[tuple[str, OptionValue], ...] = ()
+    start: int = 0
+    stop: int = 0
+
+    @property
+    def key(self) -> str:
+        """The canonical name of the part: the first segments of every example's id."""
+        named = [
+            (name, json.dumps(value) if isinstance(value, bool) else value) for name, value in self.options if name != FILES
+        ]
+        dials = "".join(f"+{name}={value}" for name, value in named)
+        return f"{self.family}@{self.version}/{self.recipe}{dials}/{self.split}/{self.part}/{self.seed}"
+
+    def id(self, index: int) -> str:
+        """The id of row `index`: `reascan@1/sound/a1/test/7/000017`."""
+        return f"{self.key}/{index:06d}"
+
+    def base(self, purpose: str = "items") -> int:
+        """The 64-bit state from which this part's items are keyed (`keys.states(job.base(), start, stop)`)."""
+        return keys.state(self.key, purpose)
+
+    def rows(self, start: int, stop: int) -> Job:
+        """The same part, other rows."""
+        return replace(self, start=start, stop=stop)
+
+
+def option(job: Job, table: Mapping[str, Option], name: str) -> Any:
+    """The job's value of an option, or its default."""
+    return dict(job.options).get(name, table[name].default)
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of strings as codes into a short list of values: what Arrow calls a dictionary."""
+
+    codes: Array
+    values: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> str:
+        return self.values[int(self.codes[row])]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A column of strings as one UTF-8 byte array and n + 1 offsets."""
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> str:
+        return bytes(self.data[self.offsets[row] : self.offsets[row + 1]]).decode()
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """A column of lists: all values end to end (numbers, or `Coded` strings) and n + 1 offsets."""
+
+    values: Array | Coded
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> list[Any]:
+        start, stop = int(self.offsets[row]), int(self.offsets[row + 1])
+        if isinstance(self.values, Coded):
+            return [self.values[i] for i in range(start, stop)]
+        listed: list[Any] = self.values[start:stop].tolist()
+        return listed
+
+
+if TYPE_CHECKING:
+    Column = Array | Coded | Text | Ragged | Sequence[str]
+else:
+    Array = Column = Any  # names for annotations only: numpy need not be imported to read this page
+"""A column: a one-dimensional numpy array, `Coded` or `Text` strings, `Ragged` lists, or (small jobs only) a list of str."""
+
+
+def value_at(column: Column, row: int) -> Any:
+    """The Python value in one row of a column."""
+    value = column[row]
+    return value.item() if hasattr(value, "item") else value
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows [start, start + len) of a part as columns; `rejections` counts the draws that were thrown away, by reason."""
+
+    job: Job
+    start: int
+    columns: Mapping[str, Column]
+    rejections: Mapping[str, int] = field(default_factory=dict)
+    indices: NDArray[np.int64] | None = None  # of the rows in their part, where these are a sample and not a range
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def row(self, row: int) -> dict[str, Any]:
+        """One row as plain Python values (numbers, strings, lists)."""
+        return {name: value_at(column, row) for name, column in self.columns.items()}
+
+    def id(self, row: int) -> str:
+        """The id of the row at this place of the batch."""
+        return self.job.id(self.index(row))
+
+    def index(self, row: int) -> int:
+        """The index in the part of the row at this place of the batch."""
+        return self.start + row if self.indices is None else int(self.indices[row])
+
+
+# --- one example -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A broken law. `error` breaks a law of the example's own recipe; `artifact` is what `sound` would not allow."""
+
+    code: str
+    text: str
+    severity: Severity = "error"
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """What a reader who cuts one corner would answer; None where that reader has no answer here."""
+
+    name: str
+    reader: str
+    answer: str | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The proof, step by step, and each shortcut reader's answer to the same example."""
+
+    steps: tuple[str, ...]
+    shortcuts: tuple[Shortcut, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{i}. {step}" for i, step in enumerate(self.steps, 1)]
+        lines += [f"   {s.name}: {s.answer}" for s in self.shortcuts if s.answer is not None]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Score:
+    """The verdict on one answer. `mistake` names the shortcut reader(s) who would have answered the same, if wrong.
+
+    `status` is `right`, `wrong` or `unparsable`; `detail` holds what a family measures besides (target cell, hops, …).
+    """
+
+    value: float
+    status: Literal["right", "wrong", "unparsable"]
+    mistakes: tuple[str, ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def mistake(self) -> str | None:
+        """The first named mistake, or None."""
+        return self.mistakes[0] if self.mistakes else None
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """The readable view of one row. A model may see `inputs` and nothing else."""
+
+    family: Family = field(repr=False)
+    id: str
+    inputs: Mapping[str, Any]
+    answer: str
+    plan: Any = field(default=None, repr=False)
+    world: Any = field(default=None, repr=False)
+    meta: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def validate(self) -> list[Problem]:
+        """Every broken law, found by the oracle; empty if the example is right."""
+        return self.family.validate(self)
+
+    def explain(self) -> Explanation:
+        """The proof and the shortcut readers' answers."""
+        return self.family.explain(self)
+
+    def render(self, medium: Medium = "text") -> str | bytes:
+        """For people, prompts and pixels: text, ascii, svg, png, or the family's graph."""
+        return self.family.render(self, medium)
+
+    def score(self, answer: str) -> Score:
+        """Right or wrong, and the name of the mistake. Never executes the answer."""
+        return self.family.score(self, answer)
+
+    @cached_property
+    def recipe(self) -> str:
+        """The recipe under whose laws this example stands."""
+        return str(self.meta.get("recipe", "release"))
+
+
+# --- the protocols ---------------------------------------------------------------------------------------------------
+
+
+class Family(Protocol):
+    """What every family offers: a module or a frozen dataclass with these members."""
+
+    @property
+    def NAME(self) -> str:
+        """The name used everywhere: `scan`, `nacs`, `gscan`, `reascan`, `clutrr`, `lilgym`."""
+
+    @property
+    def VERSION(self) -> int:
+        """Raised whenever the same job yields other data."""
+
+    @property
+    def TITLE(self) -> str:
+        """One line for people."""
+
+    @property
+    def CITATION(self) -> str:
+        """The original paper, as BibTeX."""
+
+    @property
+    def RECIPES(self) -> Mapping[str, Recipe]:
+        """By name; the first is the default."""
+
+    @property
+    def SPLITS(self) -> Mapping[str, Split]:
+        """By name; the first is the default."""
+
+    @property
+    def OPTIONS(self) -> Mapping[str, Option]:
+        """The dials that `--set` turns."""
+
+    @property
+    def SCHEMA(self) -> Mapping[str, ColumnType]:
+        """The columns of one row, in order; `id` is added in front by the data layer."""
+
+    @property
+    def CLUSTER(self) -> str:
+        """The column whose equal values share context: the unit of the statistics."""
+
+    @property
+    def DIALS(self) -> tuple[str, ...]:
+        """Numeric columns over which accuracy is drawn as a curve."""
+
+    @property
+    def MEDIA(self) -> tuple[Medium, ...]:
+        """What `render` can make."""
+
+    @property
+    def NATIVE_NAME(self) -> str:
+        """The released layout's file name, with `{split}` and `{part}`."""
+
+    def generate(self, job: Job) -> Batch:
+        """Rows [job.start, job.stop) of the part: a pure function of the job; slices join to the whole."""
+
+    def example(self, batch: Batch, row: int) -> Example:
+        """The readable view of one row; needs only the columns of `SCHEMA`, so it works on what a file held."""
+
+    def canonical(self, example: Example) -> bytes:
+        """The example without names, order and symmetry: equal bytes in two parts are a leak."""
+
+    def validate(self, example: Example) -> list[Problem]:
+        """Every broken law, from the example alone, by other means than the generator's."""
+
+    def explain(self, example: Example) -> Explanation:
+        """The proof step by step, and each shortcut reader's answer."""
+
+    def render(self, example: Example, medium: Medium) -> str | bytes:
+        """The example for people, prompts or pixels."""
+
+    def score(self, example: Example, answer: str) -> Score:
+        """One answer's verdict; never executes the answer."""
+
+    def read(self, path: Path) -> Iterator[Example | Problem]:
+        """The examples of an originally released file, each with meta["place"]; a Problem for a row that is none."""
+
+    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
+        """The same rows in the originally released layout."""
+
+
+@runtime_checkable
+class Checking(Protocol):
+    """Optional: the oracle over a whole batch at once, with the same findings as `validate` row by row."""
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """Each broken law with the row of the batch that breaks it."""
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits per row that stand for the row's canonical form: equal forms give equal words, in every part."""
+
+
+@runtime_checkable
+class Surveying(Protocol):
+    """Optional: figures about a whole file beyond its problems, printed by `audit` (a flat or nested mapping)."""
+
+    def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """The figures, ready for JSON."""
+
+
+@runtime_checkable
+class Listing(Protocol):
+    """Optional: exact sizes of finite parts that depend on seed or options, or are known only once computed."""
+
+    def size(self, job: Job) -> int:
+        """How many rows the job's part holds."""
+
+
+class Acting(Protocol):
+    """Optional: worlds that can be acted in, batched; knows nothing of gymnasium."""
+
+    def start(self, batch: Batch) -> Any:
+        """The states in which the episodes of these rows begin."""
+
+    def step(self, states: Any, actions: Array) -> Any:
+        """New states, rewards, terminated, truncated, named errors."""
+
+    def masks(self, states: Any) -> Array:
+        """Which actions are valid now."""
+
+
+# --- asking for a job ------------------------------------------------------------------------------------------------
+
+
+def make_job(
+    family: Family,
+    split: str | None = None,
+    part: str | None = None,
+    recipe: str | None = None,
+    seed: int = 0,
+    options: Mapping[str, object] | None = None,
+) -> Job:
+    """A checked job over all rows of a part: names resolved, aliases followed, options canonical (defaults left out)."""
+    split_name = split if split is not None else next(iter(family.SPLITS))
+    if split_name not in family.SPLITS:
+        raise UnknownName(f"split of {family.NAME}", split_name, family.SPLITS)
+    chosen = family.SPLITS[split_name]
+    recipe_name = recipe if recipe is not None else next(r for r in family.RECIPES if r in chosen.recipes)
+    if recipe_name not in family.RECIPES:
+        raise UnknownName(f"recipe of {family.NAME}", recipe_name, family.RECIPES)
+    if recipe_name not in chosen.recipes:
+        raise UsageError(
+            f"split {split_name!r} of {family.NAME} has no recipe {recipe_name!r}; it has {', '.join(chosen.recipes)}."
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+        raise UsageError(f"seed is {shown(seed)}, but must be an integer from 0 to 2**63 - 1.")
+    part_name = part if part is not None else ("test" if "test" in chosen.parts else next(iter(chosen.parts)))
+    if part_name in chosen.aliases:
+        split_name, part_name = chosen.aliases[part_name]
+        chosen = family.SPLITS[split_name]
+    if part_name not in chosen.parts:
+        raise UnknownName(f"part of {family.NAME} {split_name}", part_name, [*chosen.parts, *chosen.aliases])
+    given: dict[str, OptionValue] = {}
+    for name, value in sorted((options or {}).items()):
+        if name not in family.OPTIONS:
+            raise UnknownName(f"option of {family.NAME}", name, family.OPTIONS)
+        parsed = family.OPTIONS[name].parse(name, value)
+        if parsed != family.OPTIONS[name].default:
+            given[name] = parsed
+    job = Job(family.NAME, family.VERSION, recipe_name, split_name, part_name, seed, tuple(given.items()))
+    return job.rows(0, part_size(family, job))
+
+
+def part_size(family: Family, job: Job) -> int:
+    """How many rows the job's part holds: exact if it is finite, the default number otherwise."""
+    if isinstance(family, Listing):
+        return family.size(job)
+    return family.SPLITS[job.split].parts[job.part].rows(job.recipe)

@@ -1,0 +1,206 @@
+"""Columns to Arrow and back, and the digest of their logical content.
+
+Files hold plain types only (no Arrow dictionaries), so that every reader of parquet sees the same. The digest is over the
+logical rows: it does not change with the file format, the compression or the version of the library that wrote the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from recombine.core import Batch, Coded, Column, ColumnType, Job, Ragged, Text
+
+ARROW: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "bool": pa.bool_(),
+    "int8": pa.int8(),
+    "int16": pa.int16(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "uint64": pa.uint64(),
+    "float32": pa.float32(),
+    "float64": pa.float64(),
+    "binary": pa.binary(),
+}
+ARROW |= {f"list<{name}>": pa.list_(pa.field("item", kind)) for name, kind in list(ARROW.items())}
+
+
+def schema(columns: Mapping[str, ColumnType]) -> pa.Schema:
+    """The Arrow schema of a family's rows, `id` first."""
+    return pa.schema([("id", pa.string()), *((name, ARROW[kind]) for name, kind in columns.items())])
+
+
+def to_arrow(batch: Batch, columns: Mapping[str, ColumnType]) -> pa.Table:
+    """The batch as an Arrow table with ids; the columns must be exactly those of the schema, in any order."""
+    if set(batch.columns) != set(columns):
+        missing, extra = sorted(set(columns) - set(batch.columns)), sorted(set(batch.columns) - set(columns))
+        raise ValueError(f"{batch.job.key}: the batch lacks columns {missing} and has unknown columns {extra}")
+    arrays = [_ids(batch), *(_array(batch.columns[name], ARROW[kind]) for name, kind in columns.items())]
+    return pa.table(arrays, schema=schema(columns))
+
+
+def _array(column: Column, kind: pa.DataType) -> pa.Array:
+    if isinstance(column, Text):
+        return _strings(column.data, column.offsets)
+    if isinstance(column, Coded):
+        return pa.array(column.values, kind).take(pa.array(column.codes))
+    if isinstance(column, Ragged):
+        values = _array(column.values, kind.value_type)
+        return pa.ListArray.from_arrays(pa.array(column.offsets.astype(np.int32)), values).cast(kind)
+    return pa.array(column, kind)
+
+
+def _strings(data: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]) -> pa.Array:
+    start = int(offsets[0])
+    base = (offsets - start).astype(np.int32)
+    buffers = [None, pa.py_buffer(base), pa.py_buffer(np.ascontiguousarray(data[start : int(offsets[-1])]))]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+
+
+def _ids(batch: Batch) -> pa.Array:
+    """The ids of a whole batch at once, with no Python string per row."""
+    n = len(batch)
+    index = batch.indices if batch.indices is not None else np.arange(batch.start, batch.start + n, dtype=np.int64)
+    width = max(6, len(str(int(index.max())))) if n else 6
+    prefix = np.frombuffer(f"{batch.job.key}/".encode(), dtype=np.uint8)
+    if n == 0 or (width > 6 and len(str(int(index.min()))) < width):
+        return pa.array([batch.id(row) for row in range(n)], pa.string())
+    digits = index[:, None] // 10 ** np.arange(width - 1, -1, -1, dtype=np.int64) % 10 + ord("0")
+    rows = np.concatenate([np.broadcast_to(prefix, (n, len(prefix))), digits.astype(np.uint8)], axis=1)
+    return _strings(rows.reshape(-1), np.arange(n + 1, dtype=np.int64) * rows.shape[1])
+
+
+def from_arrow(table: pa.Table, job: Job) -> Batch:
+    """The batch that a table of a file holds; ids give the indices, so a sampled part keeps its rows' names."""
+    table = table.combine_chunks()
+    columns = {name: _column(_chunk(table, name)) for name in table.column_names if name != "id"}
+    tails = cast(Text, _column(_chunk(table, "id")))
+    indices = np.array([int(tails[row].rpartition("/")[2]) for row in range(len(tails))], dtype=np.int64)
+    return Batch(job, int(indices[0]) if len(indices) else 0, columns, indices=indices)
+
+
+def _chunk(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+
+
+def _column(array: pa.Array) -> Column:
+    if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
+        data, offsets = _string_buffers(array)
+        return Text(data, offsets)
+    if pa.types.is_list(array.type):
+        offsets = array.offsets.to_numpy().astype(np.int64)
+        values = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+        inner = _column(values)
+        if isinstance(inner, Text):
+            encoded = values.dictionary_encode()
+            inner = Coded(encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
+        return Ragged(cast(Any, inner), offsets - offsets[0])
+    return cast(Column, array.to_numpy(zero_copy_only=False))
+
+
+def _string_buffers(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    _, offset_buffer, data_buffer = array.buffers()
+    offsets = np.frombuffer(offset_buffer, dtype=np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    if len(array) == 0:
+        return np.zeros(0, np.uint8), np.zeros(1, np.int64)
+    data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer is not None else np.zeros(0, np.uint8)
+    return data[int(offsets[0]) : int(offsets[-1])], offsets - offsets[0]
+
+
+def digest(table: pa.Table) -> str:
+    """Hex digest of the table's logical rows: names, types, values, in order."""
+    h = hashlib.blake2b(digest_size=16)
+    for name in table.column_names:
+        array = _chunk(table, name)
+        h.update(f"{name}:{array.type}:{len(array)};".encode())
+        _feed(h, array)
+    return h.hexdigest()
+
+
+def _feed(h: Any, array: pa.Array) -> None:
+    if array.null_count:
+        raise ValueError(f"a column of type {array.type} has {array.null_count} nulls; rows have no nulls")
+    if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
+        data, offsets = _string_buffers(array)
+        h.update(np.diff(offsets).astype("<i4").tobytes())
+        h.update(np.ascontiguousarray(data))
+    elif pa.types.is_list(array.type):
+        offsets = array.offsets.to_numpy().astype(np.int64)
+        h.update(np.diff(offsets).astype("<i4").tobytes())
+        _feed(h, array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
+    else:
+        values = array.to_numpy(zero_copy_only=False)
+        h.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)))
+
+
+def take(batch: Batch, rows: np.ndarray[Any, Any]) -> Batch:
+    """Some rows of a batch, in the given order, with their own indices."""
+    indices = np.array([batch.index(int(row)) for row in rows], dtype=np.int64)
+    columns = {name: _taken(column, rows) for name, column in batch.columns.items()}
+    return Batch(batch.job, int(indices[0]) if len(indices) else 0, columns, batch.rejections, indices)
+
+
+def _taken(column: Column, rows: np.ndarray[Any, Any]) -> Column:
+    if isinstance(column, Coded):
+        return Coded(column.codes[rows], column.values)
+    if isinstance(column, Text):
+        places, offsets = _gathered(column.offsets, rows)
+        return Text(column.data[places], offsets)
+    if isinstance(column, Ragged):
+        places, offsets = _gathered(column.offsets, rows)
+        return Ragged(cast(Any, _taken(column.values, places)), offsets)
+    if isinstance(column, np.ndarray):
+        return cast(Column, column[rows])
+    return [column[int(row)] for row in rows]
+
+
+def _gathered(offsets: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    lengths = (offsets[1:] - offsets[:-1])[rows]
+    out = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    places = np.repeat(offsets[:-1][rows] - out[:-1], lengths) + np.arange(out[-1])
+    return places.astype(np.int64), out
+
+
+def join(batches: list[Batch]) -> Batch:
+    """Batches of one part end to end; the rows keep their indices."""
+    if len(batches) == 1:
+        return batches[0]
+    first = batches[0]
+    columns = {name: _joined([batch.columns[name] for batch in batches]) for name in first.columns}
+    indices = np.array([batch.index(row) for batch in batches for row in range(len(batch))], dtype=np.int64)
+    rejections: Counter[str] = Counter()
+    for batch in batches:
+        rejections.update(batch.rejections)
+    return Batch(first.job, first.start, columns, dict(rejections), indices)
+
+
+def _joined(pieces: list[Column]) -> Column:
+    first = pieces[0]
+    if isinstance(first, Coded):
+        coded = cast(list[Coded], pieces)
+        if any(piece.values is not first.values and list(piece.values) != list(first.values) for piece in coded):
+            return [piece[row] for piece in coded for row in range(len(piece))]
+        return Coded(np.concatenate([piece.codes for piece in coded]), first.values)
+    if isinstance(first, Text):
+        texts = cast(list[Text], pieces)
+        data = [piece.data[int(piece.offsets[0]) : int(piece.offsets[-1])] for piece in texts]
+        return Text(np.concatenate(data), _joined_offsets([piece.offsets for piece in texts]))
+    if isinstance(first, Ragged):
+        lists = cast(list[Ragged], pieces)
+        inner = [_taken(piece.values, np.arange(int(piece.offsets[0]), int(piece.offsets[-1]))) for piece in lists]
+        return Ragged(cast(Any, _joined(inner)), _joined_offsets([piece.offsets for piece in lists]))
+    if isinstance(first, np.ndarray):
+        return cast(Column, np.concatenate(cast(list[np.ndarray[Any, Any]], pieces)))
+    return [value for piece in cast(list[list[str]], pieces) for value in piece]
+
+
+def _joined_offsets(offsets: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    lengths = np.concatenate([np.diff(piece) for piece in offsets])
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

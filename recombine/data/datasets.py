@@ -1,0 +1,124 @@
+"""Examples by index, generated on the fly or read from a folder: `recombine.load`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from recombine.core import Batch, Example, Family, Job, Score, make_job
+from recombine.data.plan import CHUNK_ROWS, PartPlan, plan_part
+from recombine.errors import UnknownName, UsageError, shown
+from recombine.families import FAMILIES
+from recombine.families import family as find_family
+from recombine.files import is_folder
+
+if TYPE_CHECKING:
+    from recombine.data.folders import Folder
+
+ITERATE_ROWS = 500
+"""Rows that iteration makes at a time: enough to be quick, few enough to start at once."""
+
+
+@dataclass(frozen=True)
+class Dataset(Sequence[Example]):
+    """One part of a split as a sequence of examples. Indexing computes or reads only what it must."""
+
+    family: Family
+    plan: PartPlan
+    folder: Folder | None = None
+    number: int = 0
+
+    @property
+    def job(self) -> Job:
+        """Family, recipe, split, part, seed and options of these rows."""
+        return self.plan.job
+
+    def __len__(self) -> int:
+        return self.plan.rows
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
+        """The example at an index (negative counts from the end), or a list of them for a slice."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = index + len(self) if index < 0 else index
+        if not 0 <= row < len(self):
+            raise IndexError(f"{self.job.key} has {len(self):,} rows; there is no row {index}")
+        if self.folder is not None:
+            batch, place = self.folder.rows_at(self.number, row)
+            return self.family.example(batch, place)
+        return self.family.example(next(self.plan.batches(self.family, row, row + 1)), 0)
+
+    def __iter__(self) -> Iterator[Example]:
+        for batch in self.batches(ITERATE_ROWS):
+            for row in range(len(batch)):
+                yield self.family.example(batch, row)
+
+    def batches(self, rows: int = CHUNK_ROWS) -> Iterator[Batch]:
+        """All rows as columns, at most `rows` at a time."""
+        if self.folder is not None:
+            yield from self.folder.batches(self.number)
+            return
+        for start in range(0, len(self), rows):
+            yield from self.plan.batches(self.family, start, min(start + rows, len(self)))
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.job.key!r}, {len(self):,} rows{f', from {self.folder.path}' if self.folder else ''})"
+
+
+def load(
+    source: str | Path,
+    split: str | None = None,
+    part: str | None = None,
+    *,
+    seed: int = 0,
+    recipe: str | None = None,
+    size: int | None = None,
+    **options: object,
+) -> Dataset:
+    """A part of a family's split, generated as it is read; or of a folder that `generate` made, if `source` is a path."""
+    if isinstance(source, str) and source in FAMILIES:
+        family = find_family(source)
+        return Dataset(family, plan_part(family, make_job(family, split, part, recipe, seed, options), size))
+    if not is_folder(source):
+        if isinstance(source, str) and re.fullmatch(r"[A-Za-z]{1,20}", source):
+            raise UnknownName("family", source, FAMILIES)
+        raise UsageError(f"{shown(str(source))} is neither a family ({', '.join(FAMILIES)}) nor a folder.")
+    from recombine.data.folders import open_folder
+
+    folder = open_folder(source)
+    number = folder.part(split, part)
+    return Dataset(folder.family, folder.plan.parts[number], folder, number)
+
+
+_ID = re.compile(
+    r"([a-z]+)@(\d{1,6})/([a-z]+)((?:\+[a-z0-9_]+=[^/+]*)*)/([A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]+)/(\d{1,19})/(\d{6,18})"
+)
+
+
+def example(identifier: str) -> Example:
+    """The example with this id, made anew from the id alone."""
+    match = _ID.fullmatch(identifier)
+    if match is None:
+        raise UsageError(f"{shown(identifier)} is not an id; ids look like scan@1/release/length/test/0/000017.")
+    name, version, recipe, dials, split, part, seed, index = match.groups()
+    family = find_family(name)
+    if int(version) != family.VERSION:
+        raise UsageError(f"{shown(identifier)} is of version {version} of {name}; this package has version {family.VERSION}.")
+    options = dict(dial.split("=", 1) for dial in dials.split("+")[1:])
+    job = make_job(family, split, part, recipe, int(seed), options)
+    row = int(index)
+    if family.SPLITS[job.split].parts[job.part].finite and row >= job.stop:
+        raise UsageError(f"{shown(identifier)} does not exist: {job.split}/{job.part} has {job.stop:,} rows.")
+    return family.example(family.generate(job.rows(row, row + 1)), 0)
+
+
+def score(identifier: str, answer: str) -> Score:
+    """The verdict on an answer to the example with this id."""
+    return example(identifier).score(answer)

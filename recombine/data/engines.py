@@ -1,0 +1,116 @@
+"""Where shards are made: in this process, in a pool of processes, or as tasks of a Ray cluster.
+
+An engine is a function `(plan, numbers, folder, tick) -> iterator of ShardRecord`; it decides only where `make_shard` runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from recombine.data.plan import Plan
+from recombine.data.shards import ShardRecord, make_shard
+from recombine.errors import RecombineError, UsageError
+
+Tick = Callable[[int], None]
+SMALL_JOB_ROWS = 40_000
+"""Jobs up to this size are made in this process: starting others would take longer."""
+
+
+def run_serial(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int = 1) -> Iterator[ShardRecord]:  # noqa: ARG001
+    """All shards here, one after the other."""
+    for number in numbers:
+        yield make_shard(plan, number, folder, tick)
+
+
+def run_processes(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int = 0) -> Iterator[ShardRecord]:
+    """Shards in a pool of fresh processes, one per core unless told otherwise; small jobs stay in this process."""
+    workers = min(workers or os.cpu_count() or 1, len(numbers))
+    rows = sum(plan.shards[n].stop - plan.shards[n].start for n in numbers)
+    if workers <= 1 or rows <= SMALL_JOB_ROWS:
+        yield from run_serial(plan, numbers, folder, tick)
+        return
+    context = multiprocessing.get_context("spawn")
+    ticks = context.Queue()
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_set_ticks, initargs=(ticks,))
+    try:
+        pending: set[Future[ShardRecord]] = {pool.submit(_make, plan.to_json(), n, str(folder)) for n in numbers}
+        while pending:
+            done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+            _drain(ticks, tick)
+            for future in done:
+                yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        ticks.close()
+        ticks.join_thread()
+
+
+_TICKS: Any = None
+
+
+def _set_ticks(ticks: Any) -> None:
+    global _TICKS
+    _TICKS = ticks
+
+
+def _make(plan: dict[str, Any], number: int, folder: str) -> ShardRecord:
+    on_rows = _TICKS.put if _TICKS is not None else None
+    return make_shard(Plan.from_json(plan, "the plan"), number, Path(folder), on_rows)
+
+
+def _drain(ticks: Any, tick: Tick) -> None:
+    while True:
+        try:
+            tick(ticks.get_nowait())
+        except queue.Empty:
+            return
+
+
+def run_ray(
+    plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int = 0, address: str | None = None
+) -> Iterator[ShardRecord]:
+    """Shards as plain Ray tasks with retries, a bounded number in flight; starts a local cluster if no address is given."""
+    try:
+        ray: Any = importlib.import_module("ray")
+    except ImportError:
+        raise UsageError("the ray engine needs the package ray: pip install 'recombine[ray]'.") from None
+    started = not ray.is_initialized()
+    if started:
+        ray.init(address=address, num_cpus=None if address else (workers or None), include_dashboard=False, log_to_driver=False)
+    try:
+        task = ray.remote(max_retries=3, num_cpus=1)(_make_remote)
+        window = 2 * int(sum(node["Resources"].get("CPU", 1) for node in ray.nodes()) or 1)
+        waiting: list[int] = list(numbers)
+        flying: dict[Any, int] = {}
+        while waiting or flying:
+            while waiting and len(flying) < window:
+                number = waiting.pop(0)
+                flying[task.remote(plan.to_json(), number, str(folder.resolve()))] = number
+            done, _ = ray.wait(list(flying), num_returns=1)
+            for reference in done:
+                number = flying.pop(reference)
+                try:
+                    record: ShardRecord = ray.get(reference)
+                except ray.exceptions.RayTaskError as problem:
+                    cause = problem.cause
+                    raise cause if isinstance(cause, RecombineError) else problem from None
+                tick(record.rows)
+                yield record
+    finally:
+        if started:
+            ray.shutdown()
+
+
+def _make_remote(plan: dict[str, Any], number: int, folder: str) -> ShardRecord:
+    return _make(plan, number, folder)
+
+
+ENGINES: dict[str, Callable[..., Iterator[ShardRecord]]] = {"processes": run_processes, "serial": run_serial, "ray": run_ray}
+"""Engines by the name that `--engine` takes; the first is the default."""

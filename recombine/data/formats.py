@@ -1,0 +1,87 @@
+"""File formats that hold any family's rows: a writer and a reader of chunks for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recombine.core import Batch, Family
+from recombine.data import columns
+from recombine.errors import FileError, shown
+from recombine.files import parse_json, read_lines
+
+ROWS_AT_ONCE = 10_000
+
+
+def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, out: IO[bytes]) -> None:
+    """One row group per table. The Arrow schema is not stored: plain parquet types are what every reader expects."""
+    with pq.ParquetWriter(out, schema, compression="zstd", compression_level=3, store_schema=False) as writer:
+        for table in tables:
+            writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+
+def write_jsonl(tables: Iterable[pa.Table], schema: pa.Schema, out: IO[bytes]) -> None:
+    """One JSON object a line, keys in the order of the schema."""
+    for table in tables:
+        for row in table.select(schema.names).to_pylist():
+            out.write(json.dumps(row, ensure_ascii=False, separators=(", ", ": ")).encode() + b"\n")
+
+
+def read_parquet(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    """The row groups of a file, each checked against the schema."""
+    try:
+        with pq.ParquetFile(path) as file:
+            check_columns(file.schema_arrow, schema, path)
+            for number in range(file.num_row_groups):
+                yield file.read_row_group(number, columns=schema.names).select(schema.names).cast(schema)
+    except (OSError, pa.ArrowException) as problem:
+        raise FileError(f"cannot read {shown(str(path))} as parquet: {_first_line(problem)}.") from None
+
+
+def read_jsonl(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    """The rows of a file, some thousands at a time."""
+    rows: list[dict[str, Any]] = []
+    for number, line in read_lines(path):
+        row = parse_json(line, f"line {number} of {shown(str(path))}")
+        if not isinstance(row, dict) or set(row) != set(schema.names):
+            raise FileError(f"line {number} of {shown(str(path))} does not have the columns {', '.join(schema.names)}.")
+        rows.append(row)
+        if len(rows) == ROWS_AT_ONCE:
+            yield _table(rows, schema, path)
+            rows = []
+    if rows:
+        yield _table(rows, schema, path)
+
+
+def _table(rows: list[dict[str, Any]], schema: pa.Schema, path: Path) -> pa.Table:
+    try:
+        return pa.Table.from_pylist(rows, schema)
+    except (pa.ArrowException, OverflowError) as problem:
+        raise FileError(f"{shown(str(path))} has a value of the wrong type: {_first_line(problem)}.") from None
+
+
+def check_columns(found: pa.Schema, expected: pa.Schema, path: Path) -> None:
+    """A `FileError` unless the file has the columns that the family's rows have."""
+    if set(found.names) != set(expected.names):
+        raise FileError(f"{shown(str(path))} has the columns {', '.join(found.names)}, expected {', '.join(expected.names)}.")
+
+
+def _first_line(problem: BaseException) -> str:
+    return (str(problem) or type(problem).__name__).splitlines()[0].rstrip(".")[:300]
+
+
+Writer = Callable[[Iterable[pa.Table], pa.Schema, IO[bytes]], None]
+Reader = Callable[[Path, pa.Schema], Iterator[pa.Table]]
+WRITERS: dict[str, Writer] = {"parquet": write_parquet, "jsonl": write_jsonl}
+READERS: dict[str, Reader] = {"parquet": read_parquet, "jsonl": read_jsonl}
+
+
+def tables_of(batches: Iterable[Batch], family: Family) -> Iterator[pa.Table]:
+    """Batches as Arrow tables, one each."""
+    for batch in batches:
+        yield columns.to_arrow(batch, family.SCHEMA)

@@ -1,0 +1,229 @@
+"""Making a folder, in any number of sittings, by any number of workers: always the same bytes.
+
+A shard appears under its name only when it is whole, its record after it, and the manifest when every shard is there. What a
+killed run leaves behind is finished by running the same command again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recombine import __version__
+from recombine.data.card import write_card
+from recombine.data.engines import ENGINES
+from recombine.data.folders import MANIFEST, Folder, fingerprint, open_folder, part_summary
+from recombine.data.plan import Plan, make_plan
+from recombine.data.shards import RECORDS, ShardRecord, is_intact, read_record, record_path
+from recombine.errors import FileError, UnknownName, UsageError, shown
+from recombine.files import check_path, read_json, sync_folder, write_json
+
+Progress = Callable[[int], None]
+
+
+def generate(
+    family: str,
+    out: str | Path,
+    *,
+    split: str | Sequence[str] = (),
+    part: str | Sequence[str] = (),
+    size: int | None = None,
+    seed: int = 0,
+    recipe: str | None = None,
+    options: Mapping[str, object] | None = None,
+    format: str = "parquet",  # noqa: A002 - the word that users type
+    engine: str = "processes",
+    workers: int = 0,
+) -> Folder:
+    """Generate parts of a family's splits into a folder and return it; finishes an unfinished folder of the same plan."""
+    splits = (split,) if isinstance(split, str) else tuple(split)
+    parts = (part,) if isinstance(part, str) else tuple(part)
+    plan = make_plan(family, splits, parts, size=size, seed=seed, recipe=recipe, options=options, format=format)
+    return run(plan, out, engine=engine, workers=workers)
+
+
+def run(
+    plan: Plan,
+    out: str | Path,
+    *,
+    engine: str = "processes",
+    workers: int = 0,
+    address: str | None = None,
+    only: tuple[int, int] | None = None,
+    on_rows: Progress | None = None,
+) -> Folder:
+    """Carry out a plan. `only=(i, n)` makes every n-th shard from the i-th (1-based) and leaves sealing to `merge`."""
+    if engine not in ENGINES:
+        raise UnknownName("engine", engine, ENGINES)
+    if address is not None and engine != "ray":
+        raise UsageError(f"--address {shown(address)} is for --engine ray.")
+    folder = prepare(plan, out)
+    tick = on_rows or (lambda _rows: None)
+    with locked(folder, only):
+        unseal(plan, folder)
+        missing = _missing(plan, folder, only, tick)
+        if not missing and (folder / MANIFEST).is_file():
+            return _tidied(folder)
+        (folder / MANIFEST).unlink(missing_ok=True)
+        extra = {"address": address} if engine == "ray" else {}
+        for _ in ENGINES[engine](plan, missing, folder, tick, workers, **extra):
+            pass
+        return seal(plan, folder) if only is None else Folder(folder, {}, plan)
+
+
+def prepare(plan: Plan, out: str | Path) -> Path:
+    """The output folder, made if needed, with the plan in it; refuses what it must not write into."""
+    folder = check_path(out)
+    if folder.is_symlink():
+        raise FileError(f"{shown(str(out))} is a symbolic link; name the real folder.")
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{shown(str(out))} exists and is not a folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        entries = sorted(entry.name for entry in folder.iterdir())
+    except OSError as problem:
+        raise FileError(f"cannot write to {shown(str(out))}: {problem.strerror}.") from None
+    there = _plan_in(folder)
+    if there is None and entries and entries != [RECORDS]:
+        raise FileError(f"{shown(str(out))} is not empty and holds no job of Recombine; choose another folder.")
+    if there is not None and there.hash != plan.hash:
+        raise FileError(
+            f"{shown(str(out))} holds another job ({_sentence(there)}), not {_sentence(plan)}; choose another folder."
+        )
+    if there is None or not (folder / MANIFEST).exists():
+        write_json(folder / RECORDS / "plan.json", plan.to_json())
+    return folder
+
+
+def _plan_in(folder: Path) -> Plan | None:
+    for path, key in ((folder / RECORDS / "plan.json", None), (folder / MANIFEST, "plan")):
+        if path.is_file():
+            value = read_json(path)
+            return Plan.from_json(value if key is None else value.get(key, {}), str(path))
+    return None
+
+
+def _sentence(plan: Plan) -> str:
+    jobs = [f"{p.job.key} × {p.rows}" for p in plan.parts]
+    return f"{'; '.join(jobs[:3])}{' …' if len(jobs) > 3 else ''} as {plan.format}"
+
+
+@contextlib.contextmanager
+def locked(folder: Path, only: tuple[int, int] | None) -> Iterator[None]:
+    """Keep other writers out: one whole run, or any number of runs over different shards."""
+    locks = [("lock", fcntl.LOCK_EX if only is None else fcntl.LOCK_SH)]
+    if only is not None:
+        locks.append((f"lock-{only[0]}-of-{only[1]}", fcntl.LOCK_EX))
+    with contextlib.ExitStack() as stack:
+        try:
+            (folder / RECORDS).mkdir(exist_ok=True)
+            for name, kind in locks:
+                fcntl.flock(stack.enter_context((folder / RECORDS / name).open("w")), kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileError(f"{shown(str(folder))} is being written by another process; wait for it to end.") from None
+        except OSError as problem:
+            raise FileError(f"cannot write to {shown(str(folder))}: {problem.strerror or problem}.") from None
+        yield
+
+
+def unseal(plan: Plan, folder: Path) -> None:
+    """Turn a sealed folder's manifest back into records of its shards, so that damaged ones can be made anew."""
+    if not (folder / MANIFEST).is_file():
+        return
+    manifest = open_folder(folder).manifest
+    shards = {shard["path"]: shard for part in manifest["parts"] for shard in part["shards"]}
+    for shard in plan.shards:
+        if shard.path in shards and read_record(folder, shard) is None:
+            write_json(record_path(folder, shard), {**shards[shard.path], "plan": plan.hash})
+    write_json(folder / RECORDS / "plan.json", plan.to_json())
+
+
+def _missing(plan: Plan, folder: Path, only: tuple[int, int] | None, tick: Progress) -> list[int]:
+    """The shards that are not there, or not as they were recorded. Also sweeps up what a killed run left half-written."""
+    missing = []
+    for number, shard in enumerate(plan.shards):
+        if only is not None and number % only[1] != only[0] - 1:
+            continue
+        for leftover in (folder / shard.path).parent.glob(f".{Path(shard.path).name}.*.tmp"):
+            leftover.unlink(missing_ok=True)
+        record = read_record(folder, shard)
+        if record is not None and record.plan == plan.hash and is_intact(folder, shard.path, record.sha256):
+            tick(shard.stop - shard.start)
+        else:
+            missing.append(number)
+    return missing
+
+
+def seal(plan: Plan, folder: Path) -> Folder:
+    """Write the card and, last, the manifest; then the records are no longer needed."""
+    records: list[ShardRecord] = []
+    for shard in plan.shards:
+        record = read_record(folder, shard)
+        if record is None or record.plan != plan.hash or not (folder / shard.path).is_file():
+            raise FileError(f"{shown(str(folder))} lacks {shard.path}; make it first, then merge.")
+        records.append(record)
+    manifest = make_manifest(plan, records)
+    write_card(plan, manifest, folder)
+    write_json(folder / MANIFEST, manifest)
+    return _tidied(folder)
+
+
+def _tidied(folder: Path) -> Folder:
+    """The sealed folder without the records and leftovers of its making."""
+    for leftover in folder.glob(".*.tmp"):
+        leftover.unlink(missing_ok=True)
+    shutil.rmtree(folder / RECORDS)
+    sync_folder(folder)
+    return open_folder(folder)
+
+
+def make_manifest(plan: Plan, records: Sequence[ShardRecord]) -> dict[str, Any]:
+    """The folder's description of itself: no date, no machine, no worker count, so equal jobs have equal manifests."""
+    parts = []
+    for number, part in enumerate(plan.parts):
+        own = [record for record, shard in zip(records, plan.shards, strict=True) if shard.part == number]
+        parts.append(part_summary(part, own))
+    first = plan.parts[0].job
+    rejections: dict[str, int] = {}
+    for part_of in parts:
+        for reason, count in part_of["rejections"].items():
+            rejections[reason] = rejections.get(reason, 0) + count
+    return {
+        "family": plan.family,
+        "version": plan.version,
+        "package": f"recombine {__version__}",
+        "recipe": first.recipe,
+        "split": first.split if len({p.job.split for p in plan.parts}) == 1 else sorted({p.job.split for p in plan.parts}),
+        "seed": first.seed,
+        "options": dict(first.options),
+        "format": plan.format,
+        "counts": {f"{p.job.split}/{p.job.part}": p.rows for p in plan.parts},
+        "rejections": dict(sorted(rejections.items())),
+        "fingerprint": fingerprint([p["fingerprint"] for p in parts]),
+        "parts": parts,
+        "plan": plan.to_json(),
+    }
+
+
+def merge(out: str | Path) -> Folder:
+    """Seal a folder whose shards were made one by one (`generate --shard i/n`)."""
+    folder = check_path(out)
+    if not folder.is_dir():
+        raise FileError(f"{shown(str(out))} is not a folder.")
+    plan = _plan_in(folder)
+    if plan is None:
+        raise FileError(
+            f"{shown(str(out))} holds no job of Recombine; make shards with `recombine generate … --shard i/n` first."
+        )
+    if (folder / MANIFEST).is_file() and not (folder / RECORDS).exists():
+        return open_folder(folder)
+    with locked(folder, None):
+        missing = _missing(plan, folder, None, lambda _rows: None)
+        if missing:
+            names = ", ".join(plan.shards[n].path for n in missing[:5])
+            raise FileError(f"{shown(str(out))} lacks {len(missing)} of {len(plan.shards)} shards ({names}…); make them first.")
+        return seal(plan, folder)

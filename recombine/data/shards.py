@@ -1,0 +1,130 @@
+"""Making one file of a folder: a pure function of the plan and the shard's number. Engines only map it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pyarrow as pa
+
+from recombine.core import Batch, Family
+from recombine.data import columns
+from recombine.data.formats import WRITERS
+from recombine.data.plan import Plan, Shard
+from recombine.errors import FileError, shown
+from recombine.families import family as find_family
+from recombine.files import read_json, write_json, writing
+
+RECORDS = ".recombine"
+"""Folder inside the output that holds the plan and one record per finished shard until the folder is sealed."""
+
+
+@dataclass(frozen=True)
+class ShardRecord:
+    """What is known of a finished file: its rows, its bytes, and the digests of its chunks of logical rows."""
+
+    plan: str
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+    chunks: tuple[str, ...]
+    rejections: dict[str, int]
+
+
+class _Hashing(io.RawIOBase):
+    """A stream that passes bytes on and keeps their hash and number."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self.out, self.sha, self.count = out, hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.sha.update(data)
+        self.count += memoryview(data).nbytes
+        self.out.write(data)
+        return memoryview(data).nbytes
+
+    def tell(self) -> int:
+        return self.count
+
+
+def record_path(folder: Path, shard: Shard) -> Path:
+    """Where the record of a shard is kept."""
+    return folder / RECORDS / (shard.path.replace("/", "__") + ".json")
+
+
+def make_shard(plan: Plan, number: int, folder: Path, on_rows: Callable[[int], None] | None = None) -> ShardRecord:
+    """Generate, write and record one shard; both files appear whole or not at all, the record last."""
+    shard = plan.shards[number]
+    family = find_family(plan.family)
+    chunks: list[str] = []
+    rejections: Counter[str] = Counter()
+
+    def counted() -> Iterator[tuple[Batch, pa.Table]]:
+        for batch in plan.parts[shard.part].batches(family, shard.start, shard.stop):
+            table = columns.to_arrow(batch, family.SCHEMA)
+            chunks.append(columns.digest(table))
+            rejections.update(batch.rejections)
+            yield batch, table
+            if on_rows is not None:
+                on_rows(len(batch))
+
+    with writing(folder / shard.path) as raw:
+        out = _Hashing(raw)
+        if plan.format == "native":
+            _write_native(family, (batch for batch, _ in counted()), out)
+        else:
+            WRITERS[plan.format]((table for _, table in counted()), columns.schema(family.SCHEMA), cast(IO[bytes], out))
+    record = ShardRecord(
+        plan.hash,
+        shard.path,
+        shard.stop - shard.start,
+        out.count,
+        out.sha.hexdigest(),
+        tuple(chunks),
+        dict(sorted(rejections.items())),
+    )
+    write_json(record_path(folder, shard), asdict(record))
+    return record
+
+
+def _write_native(family: Family, batches: Iterator[Batch], out: _Hashing) -> None:
+    text = io.TextIOWrapper(cast(Any, out), encoding="utf-8", newline="\n")
+    family.write(batches, text)
+    text.flush()
+    text.detach()
+
+
+def read_record(folder: Path, shard: Shard) -> ShardRecord | None:
+    """The record of a shard if one is there."""
+    path = record_path(folder, shard)
+    if not path.exists():
+        return None
+    value = read_json(path)
+    try:
+        return ShardRecord(**{**value, "chunks": tuple(value["chunks"])})
+    except (TypeError, KeyError):
+        raise FileError(f"{shown(str(path))} is not a shard's record; delete it and run the command again.") from None
+
+
+def is_intact(folder: Path, path: str, sha256: str) -> bool:
+    """Whether the file is there and its bytes are those that were recorded."""
+    file = folder / path
+    return file.is_file() and not file.is_symlink() and sha256_of(file) == sha256
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hex."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as problem:
+        raise FileError(f"cannot read {shown(str(path))}: {problem.strerror}.") from None

@@ -1,0 +1,45 @@
+"""Whole published suites as one plan: every split and set of a paper, at the paper's size, in one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recombine.core import Family, make_job
+from recombine.data.plan import PartPlan, Plan, default_parts, plan_part
+from recombine.errors import UnknownName
+from recombine.families import family as find_family
+
+SUITES = {"paper": "every split and set of the paper at its size (recipe `release` where there is one)"}
+"""Suite -> what it holds."""
+
+
+def make_suite(
+    family: str,
+    suite: str,
+    *,
+    seed: int = 0,
+    recipe: str | None = None,
+    options: Mapping[str, object] | None = None,
+    size: int | None = None,
+    format: str = "parquet",  # noqa: A002 - the word that users type
+) -> Plan:
+    """The plan of a suite. Splits that need files of the original release are left out; a `size` cuts each part."""
+    if suite not in SUITES:
+        raise UnknownName("suite", suite, SUITES)
+    found = find_family(family)
+    wanted = recipe or ("release" if "release" in found.RECIPES else next(iter(found.RECIPES)))
+    if wanted not in found.RECIPES:
+        raise UnknownName(f"recipe of {family}", wanted, found.RECIPES)
+    parts: list[PartPlan] = []
+    for split in _splits(found, wanted):
+        for part in default_parts(found, split):
+            job = make_job(found, split, part, wanted, seed, options)
+            full = job.stop
+            plan = plan_part(found, job, min(size, full) if size is not None else None)
+            if plan not in parts:
+                parts.append(plan)
+    return Plan(found.NAME, found.VERSION, format, tuple(parts))
+
+
+def _splits(family: Family, recipe: str) -> list[str]:
+    return [name for name, split in family.SPLITS.items() if recipe in split.recipes and not split.needs_files]

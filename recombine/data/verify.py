@@ -1,0 +1,265 @@
+"""Proof of a folder: hashes, counts, every row by the oracle, no leak between parts. Streams; uses all cores."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recombine import __version__, keys
+from recombine.core import Batch, Checking, Family, Part, Problem
+from recombine.data import columns
+from recombine.data.engines import SMALL_JOB_ROWS
+from recombine.data.folders import Folder, fingerprint, open_folder
+from recombine.data.shards import sha256_of
+from recombine.errors import FileError, RecombineError, UsageError, shown
+
+KEPT_PROBLEMS = 1_000
+"""Problems of one shard that are kept with their text; all are counted."""
+
+
+@dataclass(frozen=True)
+class PartFinding:
+    """What verification found of one part."""
+
+    split: str
+    part: str
+    rows: int
+    checked: int
+    errors: int
+    artifacts: int
+    leaks: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of `verify`: `ok` is true only if no law was broken anywhere."""
+
+    path: str
+    fingerprint: str
+    parts: tuple[PartFinding, ...]
+    problems: tuple[Problem, ...]
+    counts: Mapping[str, int]
+    sampled: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether no error was found."""
+        return not any(problem.severity == "error" for problem in self.problems)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain value: also the certificate, which names the fingerprint and who checked it."""
+        return {**asdict(self), "ok": self.ok, "checked_by": f"recombine {__version__}"}
+
+
+@dataclass
+class _ShardResult:
+    rows: int = 0
+    checked: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    chunks: list[str] = field(default_factory=list)
+    forms: list[np.ndarray[Any, np.dtype[np.uint64]]] = field(default_factory=list)
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem, and keep it while there are not too many."""
+        self.counts[f"{problem.severity}:{problem.code}"] += 1
+        if len(self.problems) < KEPT_PROBLEMS:
+            self.problems.append(problem)
+
+
+def verify(
+    path: str | Path,
+    *,
+    sample: int | None = None,
+    workers: int = 0,
+    on_rows: Callable[[int], None] | None = None,
+) -> Verdict:
+    """Check a folder. `sample=N` runs the oracle on about N rows of each part; hashes, counts and leaks are always whole."""
+    if sample is not None and sample < 1:
+        raise UsageError(f"sample is {shown(sample)}, but must be at least 1.")
+    folder = open_folder(path)
+    if folder.plan.format == "native":
+        raise UsageError(f"{shown(str(path))} is in the originally released layout; judge its files with `recombine audit`.")
+    results = dict(_results(folder, sample, workers, on_rows or (lambda _rows: None)))
+    problems: list[Problem] = list(_manifest_problems(folder, results))
+    leaks = _leaks(folder, results)
+    problems += [problem for found in leaks.values() for problem in found]
+    counts: Counter[str] = Counter(f"{p.severity}:{p.code}" for p in problems)
+    findings = []
+    for number, part in enumerate(folder.plan.parts):
+        own = [results[i] for i, shard in enumerate(folder.plan.shards) if shard.part == number]
+        total: Counter[str] = sum((r.counts for r in own), Counter())
+        counts += total
+        problems += [problem for r in own for problem in r.problems]
+        errors = sum(n for code, n in total.items() if code.startswith("error:"))
+        rows, checked = sum(r.rows for r in own), sum(r.checked for r in own)
+        findings.append(
+            PartFinding(part.job.split, part.job.part, rows, checked, errors, sum(total.values()) - errors, len(leaks[number]))
+        )
+    return Verdict(
+        str(path),
+        str(folder.manifest.get("fingerprint", "")),
+        tuple(findings),
+        tuple(problems),
+        dict(sorted(counts.items())),
+        sample,
+    )
+
+
+def _results(
+    folder: Folder, sample: int | None, workers: int, tick: Callable[[int], None]
+) -> Iterator[tuple[int, _ShardResult]]:
+    numbers = range(len(folder.plan.shards))
+    rows = sum(part.rows for part in folder.plan.parts)
+    workers = min(workers or os.cpu_count() or 1, len(numbers))
+    if workers <= 1 or rows <= SMALL_JOB_ROWS // 4:
+        for number in numbers:
+            result = _check_shard(str(folder.path), number, sample)
+            tick(result.rows)
+            yield number, result
+        return
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = {number: pool.submit(_check_shard, str(folder.path), number, sample) for number in numbers}
+        for number, future in futures.items():
+            result = future.result()
+            tick(result.rows)
+            yield number, result
+
+
+def _check_shard(path: str, number: int, sample: int | None) -> _ShardResult:
+    """Everything that can be said of one file alone; runs in a worker."""
+    folder = open_folder(path)
+    shard = folder.plan.shards[number]
+    part = folder.plan.parts[shard.part]
+    result = _ShardResult()
+    file = folder.path / shard.path
+    seen = shard.start
+    try:
+        for table in folder.tables(file):
+            result.chunks.append(columns.digest(table))
+            batch = columns.from_arrow(table, part.job)
+            _check_ids(table.column("id"), batch, part, seen, result, shard.path)
+            _check_batch(folder.family, batch, _chosen(part, seen, len(batch), sample), result)
+            result.forms.append(canonical_words(folder.family, batch))
+            seen += len(batch)
+    except (RecombineError, ValueError, UnicodeDecodeError) as problem:
+        result.add(Problem("unreadable", str(problem), place=shard.path))
+    result.rows = seen - shard.start
+    return result
+
+
+def _check_ids(ids: Any, batch: Batch, part: Any, seen: int, result: _ShardResult, place: str) -> None:
+    expected = part.picks[seen : seen + len(batch)] if part.is_sample else np.arange(seen, seen + len(batch))
+    indices = batch.indices if batch.indices is not None else np.zeros(0)
+    prefixes = {text.as_py().rpartition("/")[0] for text in ids}
+    if len(expected) != len(indices) or not np.array_equal(expected, indices) or prefixes - {part.job.key}:
+        result.add(
+            Problem("wrong_ids", f"the ids of rows {seen} to {seen + len(batch)} are not those of {part.job.key}", place=place)
+        )
+
+
+def _chosen(part: Any, start: int, rows: int, sample: int | None) -> list[int] | None:
+    """Rows of this batch that the oracle looks at: all, or those whose keyed draw falls under the sampling rate."""
+    if sample is None or sample >= part.rows:
+        return None
+    base, limit = keys.state(part.job.key, "verify"), int(sample / part.rows * (1 << 64))
+    return [row for row in range(rows) if keys.item_state(base, start + row) < limit]
+
+
+def _check_batch(family: Family, batch: Batch, rows: list[int] | None, result: _ShardResult) -> None:
+    if rows is None and isinstance(family, Checking):
+        for row, problem in family.validate_batch(batch):
+            result.add(_placed(problem, batch.id(row)))
+        result.checked += len(batch)
+        return
+    for row in rows if rows is not None else range(len(batch)):
+        try:
+            problems = family.validate(family.example(batch, row))
+        except (ValueError, KeyError, IndexError, RecombineError) as fault:
+            problems = [Problem("malformed", f"the row is not an example: {type(fault).__name__}: {fault}")]
+        for problem in problems:
+            result.add(_placed(problem, batch.id(row)))
+        result.checked += 1
+
+
+def _placed(problem: Problem, place: str) -> Problem:
+    return Problem(problem.code, problem.text, problem.severity, problem.place or place)
+
+
+def canonical_words(family: Family, batch: Batch) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """64 bits for each row's canonical form."""
+    if isinstance(family, Checking):
+        return family.canonical_batch(batch)
+    forms = (family.canonical(family.example(batch, row)) for row in range(len(batch)))
+    return np.array(
+        [int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little") for form in forms], dtype=np.uint64
+    )
+
+
+def _manifest_problems(folder: Folder, results: Mapping[int, _ShardResult]) -> Iterator[Problem]:
+    recorded = {s["path"]: s for part in folder.manifest.get("parts", []) for s in part["shards"]}
+    prints = []
+    for part_number in range(len(folder.plan.parts)):
+        chunks: list[str] = []
+        for number, shard in enumerate(folder.plan.shards):
+            if shard.part != part_number:
+                continue
+            entry, result = recorded.get(shard.path), results[number]
+            chunks += result.chunks
+            if entry is None:
+                yield Problem("missing_record", "the manifest does not list this shard", place=shard.path)
+                continue
+            try:
+                if sha256_of(folder.path / shard.path) != entry["sha256"]:
+                    yield Problem("wrong_hash", f"the file's SHA-256 is not {entry['sha256'][:16]}…", place=shard.path)
+            except FileError as problem:
+                yield Problem("unreadable", str(problem), place=shard.path)
+            if result.rows != shard.stop - shard.start:
+                yield Problem("wrong_count", f"{result.rows} rows, expected {shard.stop - shard.start}", place=shard.path)
+            if result.chunks != entry["chunks"]:
+                yield Problem("wrong_rows", "the logical rows are not those that were recorded", place=shard.path)
+        prints.append(fingerprint(chunks))
+    if fingerprint(prints) != folder.manifest.get("fingerprint"):
+        yield Problem(
+            "wrong_fingerprint",
+            f"the rows have fingerprint {fingerprint(prints)}, the manifest says {folder.manifest.get('fingerprint')}",
+        )
+
+
+def _leaks(folder: Folder, results: Mapping[int, _ShardResult]) -> dict[int, list[Problem]]:
+    """For each part, the rows of earlier parts of its split whose canonical form it repeats."""
+    parts = folder.plan.parts
+    forms = []
+    for number in range(len(parts)):
+        own = [words for i, shard in enumerate(folder.plan.shards) if shard.part == number for words in results[i].forms]
+        forms.append(np.concatenate(own) if own else np.zeros(0, np.uint64))
+    leaks: dict[int, list[Problem]] = {number: [] for number in range(len(parts))}
+    for b in range(len(parts)):
+        for a in range(b):
+            if not _must_be_disjoint(folder.family, parts[a].job, parts[b].job):
+                continue
+            shared = np.isin(forms[b], forms[a])
+            for row in np.flatnonzero(shared)[:KEPT_PROBLEMS]:
+                index = int(parts[b].picks[row]) if parts[b].is_sample else int(row)
+                text = f"the same example, up to names and order, is also in {parts[a].job.split}/{parts[a].job.part}"
+                leaks[b].append(Problem("leak", text, place=parts[b].job.id(index)))
+    return leaks
+
+
+def _must_be_disjoint(family: Family, a: Any, b: Any) -> bool:
+    """Parts of one split, and a test set with the parts that its split aliases, must not share an example."""
+    split_a, split_b = family.SPLITS[a.split], family.SPLITS[b.split]
+    if a.split == b.split:
+        one: Part = split_a.parts[a.part]
+        two: Part = split_b.parts[b.part]
+        return a.part not in two.shares and b.part not in one.shares
+    return (a.split, a.part) in split_b.aliases.values() or (b.split, b.part) in split_a.aliases.values()

@@ -1,0 +1,247 @@
+"""The data layer: resume, engines, shards, card, leaks, and every kind of damage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import recombine
+from recombine.data import columns, plan
+from recombine.data.folders import open_folder
+from recombine.data.generate import generate, locked, merge, run
+from recombine.data.plan import make_plan
+from recombine.errors import FileError
+from recombine.files import writing
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Every file below a folder with the hash of its bytes."""
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
+
+
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many shards from few rows."""
+    monkeypatch.setattr(plan, "SHARD_ROWS", 2_000)
+    monkeypatch.setattr(plan, "CHUNK_ROWS", 500)
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_engines_and_shards_give_the_same_bytes(tmp_path: Path) -> None:
+    made = make_plan("scan", ("length",), seed=1)
+    assert len(made.shards) == 11
+    run(made, tmp_path / "serial", engine="serial")
+    run(made, tmp_path / "processes", engine="processes", workers=1)
+    for i in (2, 1, 3):
+        run(made, tmp_path / "sharded", engine="serial", only=(i, 3))
+    with pytest.raises(FileError, match="unfinished"):
+        open_folder(tmp_path / "sharded")
+    merge(tmp_path / "sharded")
+    assert tree(tmp_path / "serial") == tree(tmp_path / "processes") == tree(tmp_path / "sharded")
+    assert recombine.verify(tmp_path / "serial").ok
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_merge_names_what_is_missing(tmp_path: Path) -> None:
+    run(make_plan("scan", ("length",)), tmp_path / "out", engine="serial", only=(1, 2))
+    with pytest.raises(FileError, match="lacks 5 of 11"):
+        merge(tmp_path / "out")
+    with pytest.raises(FileError):
+        merge(tmp_path / "nothing")
+
+
+def test_fingerprint_does_not_depend_on_the_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = generate("scan", tmp_path / "one", split="length")
+    monkeypatch.setattr(plan, "SHARD_ROWS", 10_000)
+    many = generate("scan", tmp_path / "many", split="length")
+    assert len(many.plan.shards) == 3
+    assert one.manifest["fingerprint"] == many.manifest["fingerprint"]
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_only_missing_and_damaged_shards_are_made_again(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "out", split="length").path
+    before = tree(folder)
+    victim, gone = folder / "length/train-00002-of-00009.parquet", folder / "length/test-00001-of-00002.parquet"
+    stamps = {p: p.stat().st_mtime_ns for p in folder.rglob("*.parquet")}
+    victim.write_bytes(victim.read_bytes()[:-1])
+    gone.unlink()
+    generate("scan", folder, split="length")
+    assert tree(folder) == before
+    assert {p for p, stamp in stamps.items() if p.stat().st_mtime_ns != stamp} == {victim, gone}
+
+
+def test_two_writers(tmp_path: Path) -> None:
+    made = make_plan("scan", ("length",), ("test",), size=10)
+    run(made, tmp_path / "out")
+    with locked(tmp_path / "out", None), pytest.raises(FileError, match="another process"):
+        run(made, tmp_path / "out")
+
+
+def test_writing_is_all_or_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), writing(tmp_path / "a") as out:
+        out.write(b"half")
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not Path("/proc/self/ns/user").exists(), reason="needs a folder that refuses writes")
+def test_folder_that_cannot_be_written() -> None:
+    with pytest.raises(FileError, match="cannot write"):
+        generate("scan", "/proc/nowhere/out", split="length", size=5)
+
+
+def test_disk_full(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="No space left"), writing(tmp_path / "x") as out:
+        raise OSError(28, os.strerror(28))
+    assert out.closed
+    assert list(tmp_path.iterdir()) == []
+
+
+KILL = """
+import os, signal, sys
+from recombine import files
+from recombine.data import plan
+from recombine.data.generate import generate
+plan.SHARD_ROWS, plan.CHUNK_ROWS = 3_000, 1_000
+point, count = sys.argv[2], int(sys.argv[3])
+def counting(real):
+    def call(*args, **kwargs):
+        global count
+        count -= 1
+        if count == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **kwargs)
+    return call
+if point == "fsync":
+    os.fsync = counting(os.fsync)
+elif point == "rename":
+    files.Path.replace = counting(files.Path.replace)
+elif point == "unlink":
+    files.Path.unlink = counting(files.Path.unlink)
+elif point == "mkdir":
+    files.Path.mkdir = counting(files.Path.mkdir)
+generate("scan", sys.argv[1], split="length", engine="serial")
+"""
+
+
+@pytest.mark.parametrize("point", ["fsync", "rename", "unlink", "mkdir"])
+def test_killed_at_each_kind_of_moment(tmp_path: Path, point: str) -> None:
+    def attempt(out: Path, where: str, count: int) -> int:
+        return subprocess.run(
+            [sys.executable, "-c", KILL, str(out), where, str(count)], check=False, capture_output=True
+        ).returncode
+
+    assert attempt(tmp_path / "whole", "none", 0) == 0
+    whole = tree(tmp_path / "whole")
+    counts = {"fsync": (1, 3, 8, 17, 39), "rename": (1, 2, 9, 20), "unlink": (2, 9, 24), "mkdir": (1, 3, 12)}[point]
+    for count in counts:
+        out = tmp_path / f"{point}{count}"
+        killed = attempt(out, point, count)
+        assert killed in (0, -signal.SIGKILL)
+        assert attempt(out, "none", 0) == 0
+        assert tree(out) == whole, (point, count)
+
+
+@pytest.mark.parametrize("moment", range(5))
+def test_kill_9_at_a_random_moment(tmp_path: Path, moment: int) -> None:
+    words = [sys.executable, "-m", "recombine", "generate", "scan", "--split", "simple", "--format", "jsonl", "--out"]
+    subprocess.run([*words, str(tmp_path / "whole")], check=True, capture_output=True)
+    out = tmp_path / "cut"
+    process = subprocess.Popen([*words, str(out)], stdout=subprocess.DEVNULL)
+    time.sleep(random.Random(moment).uniform(0.2, 1.5))
+    process.kill()
+    process.wait()
+    subprocess.run([*words, str(out)], check=True, capture_output=True)
+    assert tree(out) == tree(tmp_path / "whole")
+
+
+def test_verify_finds_every_damage(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "out", split="length", size=400).path
+    files = sorted(folder.rglob("*.parquet"))
+    originals = {file: file.read_bytes() for file in files}
+    dice = random.Random(1)
+    for _ in range(60):
+        file = dice.choice(files)
+        raw = bytearray(originals[file])
+        kind = dice.choice(["flip", "cut", "swap"])
+        if kind == "flip":
+            raw[dice.randrange(len(raw))] ^= 1 << dice.randrange(8)
+        elif kind == "cut":
+            raw = raw[: dice.randrange(len(raw))]
+        else:
+            raw = bytearray(originals[files[1 - files.index(file)]])
+        file.write_bytes(raw)
+        assert not recombine.verify(folder, sample=3).ok, kind
+        file.write_bytes(originals[file])
+    assert recombine.verify(folder).ok
+
+
+def test_verify_finds_a_leak_and_a_wrong_row(tmp_path: Path) -> None:
+    from recombine.data import formats
+    from recombine.families import family
+
+    folder = generate("scan", tmp_path / "out", split="simple", size=40)
+    train, test = folder.files(0)[0], folder.files(1)[0]
+    schema = columns.schema(family("scan").SCHEMA)
+    leaked = next(formats.read_parquet(train, schema))
+    mine = next(formats.read_parquet(test, schema))
+    names = [n for n in schema.names if n != "id"]
+    mixed = mine.slice(0, 39).select(names)
+    import pyarrow as pa
+
+    rows = pa.concat_tables([mixed, leaked.slice(0, 1).select(names)])
+    table = rows.add_column(0, "id", mine.column("id")).cast(schema)
+    with test.open("wb") as out:
+        formats.write_parquet([table], schema, out)
+    codes = {p.code for p in recombine.verify(folder.path).problems}
+    assert {"leak", "wrong_hash", "wrong_rows", "wrong_fingerprint"} <= codes
+
+
+def test_datasets_loads_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+    generate("scan", tmp_path / "out", split=["length", "addprim_jump"], size=20)
+    program = (
+        "import datasets, json, sys\n"
+        "print(json.dumps(datasets.get_dataset_config_names(sys.argv[1])))\n"
+        "d = datasets.load_dataset(sys.argv[1], 'length')\n"
+        "print(json.dumps({k: v[3] for k, v in d.items()}))\n"
+        "print(datasets.load_dataset(sys.argv[1])['test'].num_rows)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "out")], capture_output=True, text=True, check=True)
+    configs, rows, count = done.stdout.splitlines()[-3:]
+    assert json.loads(configs) == ["length", "addprim_jump"]
+    assert json.loads(rows)["test"]["id"].startswith("scan@1/release/length/test/0/")
+    assert int(count) == 20
+
+
+def test_sample_of_a_finite_part_keeps_the_ids(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "out", split="length", part="test", size=30, seed=5)
+    data = recombine.load(folder.path)
+    whole = recombine.load("scan", split="length", part="test", seed=5)
+    ids = [example.id for example in data]
+    assert ids != [whole[i].id for i in range(30)]
+    for example in data:
+        assert recombine.families is not None
+        assert whole[int(example.id.rpartition("/")[2])].answer == example.answer
+
+
+def test_ids_make_examples() -> None:
+    from recombine.data.datasets import example
+
+    data = recombine.load("nacs", split="simple", part="test", seed=3, style="paper")
+    assert "+style=paper/" in data[5].id
+    assert example(data[5].id).inputs == data[5].inputs
+    assert recombine.score(data[5].id, data[5].answer).value == 1.0

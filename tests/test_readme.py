@@ -1,0 +1,48 @@
+"""The README's code blocks run as they stand."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+
+
+def test_python_blocks(tmp_path: Path) -> None:
+    assert blocks("python")
+    for block in blocks("python"):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+
+def test_shell_blocks(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "recombine").write_text(f'#!/bin/sh\nexec {sys.executable} -m recombine "$@"\n')
+    (tools / "recombine").chmod(0o755)
+    lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("recombine ")]
+    assert len(lines) >= 4
+    for line in lines:
+        environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+        done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stderr)
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_make_targets_exist(target: str) -> None:
+    assert f"make {target}" in README
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M)
