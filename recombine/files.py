@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -23,7 +24,7 @@ MAX_DOCUMENT = 4 << 30
 def check_path(path: str | Path) -> Path:
     """The path, if the file system can hold it; names with NUL or over-long parts are refused with a clear error."""
     text = str(path)
-    if not text or "\0" in text or not text.isascii() and text.encode("utf-8", "replace").decode() != text:
+    if not text or "\0" in text or (not text.isascii() and text.encode("utf-8", "replace").decode() != text):
         raise FileError(f"{shown(text)} is not a path: it is empty or has a character that no file name can have.")
     if any(len(os.fsencode(piece)) > 255 for piece in Path(text).parts) or len(os.fsencode(text)) > 4000:
         raise FileError(f"the path {shown(text)} is too long for a file system; use a shorter one.")
@@ -88,6 +89,17 @@ def read_text(path: Path, limit: int = MAX_DOCUMENT) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as problem:
         raise FileError(f"{shown(str(path))} is not UTF-8 text (byte {problem.start}).") from None
+
+
+def read_chunks(path: Path, size: int = 1 << 20) -> Iterator[str]:
+    """The text of a UTF-8 file, plain or gzip, piece by piece: for documents that do not fit in memory."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with _opened(path) as stream:
+        while raw := stream.read(size):
+            try:
+                yield decoder.decode(raw)
+            except UnicodeDecodeError as problem:
+                raise FileError(f"{shown(str(path))} is not UTF-8 text (byte {problem.start} of a piece).") from None
 
 
 def read_json(path: Path, limit: int = MAX_DOCUMENT) -> Any:

@@ -74,7 +74,7 @@ def test_rows_keep_the_contract(case: tuple[Family, Job]) -> None:
         example, again = item.example(batch, row), item.example(back, row)
         _check_example(example, again, job.id(row))
     if isinstance(item, Checking):
-        assert list(item.validate_batch(batch)) == []
+        assert [problem for _, problem in item.validate_batch(batch) if problem.severity == "error"] == []
         assert len(item.canonical_batch(batch)) == len(batch)
 
 

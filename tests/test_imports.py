@@ -11,12 +11,14 @@ import recombine
 
 PACKAGE = Path(recombine.__file__).parent
 
-FLOOR = {"core", "keys", "draws", "errors", "kernels", "files"}
+FLOOR = {"core", "keys", "draws", "errors", "kernels", "files", "charts", "pages"}
 MAY_SEE: dict[str, set[str]] = {
     "core": {"keys", "errors"},
     "keys": set(),
     "draws": set(),
     "errors": set(),
+    "charts": set(),
+    "pages": set(),
     "kernels": set(),
     "files": {"errors"},
     "grid": FLOOR,

@@ -18,7 +18,12 @@ VERBS: dict[str, str] = {
     "generate": "write parts of a split as a folder that datasets.load_dataset reads",
     "merge": "seal a folder whose shards were made one by one",
     "verify": "prove a folder: hashes, counts, every answer by the oracle, no leaks",
+    "stats": "distributions of a folder's columns, with small pictures",
     "audit": "judge a file that others released",
+    "train": "train a model; a run is a folder, and a killed run goes on",
+    "predict": "answer a part's rows with a trained model",
+    "reproduce": "train what a published table needs and print it beside the paper's values",
+    "demo": "generate, verify and summarise every family; leaves a page to open",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
 

@@ -6,6 +6,7 @@ Exit code 0: no error; 1: errors; 2: the file cannot be read.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from recombine.cli.printing import print_json, print_table, progress, say
 
@@ -19,16 +20,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against", metavar="FILE", help="another file of the same kind that must not share an example (say, train)"
     )
+    parser.add_argument("--html", metavar="FILE", help="write the findings as a page")
     parser.add_argument("--most", type=int, default=20, metavar="N", help="problems to print (default 20; --json lists all)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit and print the findings."""
-    from recombine.data.audit import audit
+    from recombine.data.audit import audit, flat
+    from recombine.data.rows import audit_rows, read_rows
+    from recombine.files import write_text
 
     with progress("audit", 0) as tick:
-        found = audit(arguments.file, arguments.family, against=arguments.against, on_rows=tick)
+        if arguments.family == "rows":
+            other = read_rows(Path(arguments.against)) if arguments.against else ()
+            found = audit_rows(read_rows(Path(arguments.file)), other, path=arguments.file)
+        else:
+            found = audit(arguments.file, arguments.family, against=arguments.against, on_rows=tick)
+    if arguments.html:
+        write_text(Path(arguments.html), found.to_html())
     if arguments.json:
         print_json(found.to_json())
         return 0 if found.ok else 1
@@ -44,14 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"{problem.severity} {problem.code} at {problem.place}: {problem.text}")
     if len(found.problems) > arguments.most:
         say(f"… and {len(found.problems) - arguments.most:,} more; --json lists them")
-    _print_survey(found.survey, "")
+    for score in found.shortcuts[:8]:
+        say(f"a reader who {score.reader} ({score.name}): right in {score.accuracy:.1%} of {score.examples:,}")
+    for name, value in flat(found.survey):
+        say(f"{name}: {value}")
     return 0 if found.ok else 1
-
-
-def _print_survey(survey: object, name: str) -> None:
-    if isinstance(survey, dict):
-        for key, value in survey.items():
-            _print_survey(value, f"{name} {key}".strip())
-    elif survey is not None:
-        shown = f"{survey:.4g}" if isinstance(survey, float) else str(survey)
-        say(f"{name}: {shown}")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from recombine.core import Family
+from recombine.core import Example, Family
+from recombine.data.croissant import write_croissant
+from recombine.data.folders import Folder
 from recombine.data.plan import Plan
+from recombine.data.shortcuts import shortcut_scores
+from recombine.data.stats import Distribution, part_stats
 from recombine.families import family as find_family
 from recombine.files import write_text
 
@@ -19,12 +24,22 @@ SIZE_NAMES = (
     (1_000_000, "100K<n<1M"),
     (10_000_000, "1M<n<10M"),
 )
+CARD_ROWS = 10_000
+"""Rows of a part that the card's pictures are drawn from."""
+SHORTCUT_ROWS = 200
+"""Rows of a test part on which the shortcut readers are tried."""
+PICTURES = 8
+"""Pictures on a card."""
 
 
 def write_card(plan: Plan, manifest: Mapping[str, Any], folder: Path) -> None:
-    """Write README.md beside the shards."""
+    """Write README.md, its pictures and the Croissant metadata beside the shards."""
     family = find_family(plan.family)
-    write_text(folder / "README.md", _header(plan, family) + _body(plan, family, manifest))
+    body = _body(plan, family, manifest)
+    if plan.format != "native":
+        body += _looks(Folder(folder, manifest, plan), folder)
+    write_croissant(plan, manifest, folder)
+    write_text(folder / "README.md", _header(plan, family) + body + _datasheet(family))
 
 
 def _header(plan: Plan, family: Family) -> str:
@@ -61,9 +76,8 @@ def command_of(manifest: Mapping[str, Any]) -> str:
     if len(sizes) == 1:
         words.append(f"--size {sizes.pop()}")
     words += [f"--recipe {manifest['recipe']}", f"--seed {manifest['seed']}"]
-    words += [
-        f"--set {name}={json.dumps(value) if isinstance(value, bool) else value}" for name, value in manifest["options"].items()
-    ]
+    options = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in manifest["options"].items()}
+    words += [f"--set {name}={value}" for name, value in options.items()]
     return " ".join([*words, f"--format {manifest['format']}", "--out DIR"])
 
 
@@ -85,11 +99,66 @@ def _body(plan: Plan, family: Family, manifest: Mapping[str, Any]) -> str:
     for part, entry in zip(plan.parts, manifest["parts"], strict=True):
         rule = family.SPLITS[part.job.split].parts[part.job.part].rule
         lines.append(f"| {part.job.split} | {part.job.part} | {part.rows:,} | {rule} | `{entry['fingerprint']}` |")
+    if manifest["rejections"]:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in manifest["rejections"].items())
+        lines += ["", f"Draws that were thrown away: {reasons}."]
     lines += ["", "## Claims", ""]
     for split in dict.fromkeys(part.job.split for part in plan.parts):
         lines.append(f"- **{split}**: {family.SPLITS[split].claim}")
     lines += ["", "## Columns", "", "| column | type |", "|---|---|", "| id | string |"]
     lines += [f"| {name} | {kind} |" for name, kind in family.SCHEMA.items()]
-    lines += ["", "Check every row with the independent oracle: `recombine verify DIR`.", "", "## Citation", ""]
-    lines += ["Please cite the original benchmark:", "", "```bibtex", family.CITATION.strip(), "```", ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", ""])
+
+
+def _looks(source: Folder, folder: Path) -> str:
+    """Pictures of the distributions, and how far the shortcut readers get, of the last part."""
+    number = len(source.plan.parts) - 1
+    job = source.plan.parts[number].job
+    lines = [f"## A look at {job.split}/{job.part}", ""]
+    found = part_stats(source, number, most_rows=CARD_ROWS)
+    for name in _worth_a_picture(found, source.family):
+        write_text(folder / "figures" / f"{name}.svg", found[name].picture() + "\n")
+        lines.append(f"![{name}](figures/{name}.svg)")
+    examples = islice(_examples(source, number), SHORTCUT_ROWS)
+    scores = shortcut_scores(examples)
+    lines += ["", f"How often a reader who cuts a corner is right all the same (first {scores[0].examples} rows):", ""]
+    lines += ["| reader | | right |", "|---|---|---:|"]
+    lines += [f"| {score.name} | {score.reader} | {score.accuracy:.1%} |" for score in scores]
+    return "\n".join([*lines, "", ""])
+
+
+def _worth_a_picture(found: Mapping[str, Distribution], family: Family) -> list[str]:
+    """The dials first, then other columns with some variety."""
+    rest = [name for name, d in found.items() if name not in family.DIALS and 2 <= len(d.counts) <= 60]
+    return [name for name in family.DIALS if name in found][:PICTURES] + rest[: max(0, PICTURES - len(family.DIALS))]
+
+
+def _examples(source: Folder, number: int) -> Iterator[Example]:
+    for batch in source.batches(number):
+        for row in range(len(batch)):
+            yield source.family.example(batch, row)
+
+
+def _datasheet(family: Family) -> str:
+    return "\n".join(
+        [
+            "## Datasheet",
+            "",
+            "- **Why it was made**: to measure whether a model combines known parts in ways it has not seen.",
+            "- **What a row is**: one question with exactly one right answer, or a check that accepts every right answer.",
+            "- **How it was collected**: generated by a program; no person's data, no text from the web, no crowd workers.",
+            "- **Errors**: every row can be derived again by an independent oracle: `recombine verify DIR`.",
+            "- **Splits**: parts are disjoint under the canonical form (names, order and symmetry removed); `verify` checks it.",
+            "- **Use it for**: controlled comparisons of models. Not for claims about natural language at large.",
+            "- **Licence**: the rows are released under CC-BY-4.0; the original benchmark has its own terms.",
+            "",
+            "## Citation",
+            "",
+            "Please cite the original benchmark:",
+            "",
+            "```bibtex",
+            family.CITATION.strip(),
+            "```",
+            "",
+        ]
+    )

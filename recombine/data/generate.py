@@ -174,7 +174,7 @@ def seal(plan: Plan, folder: Path) -> Folder:
 
 def _tidied(folder: Path) -> Folder:
     """The sealed folder without the records and leftovers of its making."""
-    for leftover in folder.glob(".*.tmp"):
+    for leftover in folder.rglob(".*.tmp"):
         leftover.unlink(missing_ok=True)
     shutil.rmtree(folder / RECORDS)
     sync_folder(folder)

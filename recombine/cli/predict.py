@@ -1,0 +1,44 @@
+"""Answer every row of a part with a trained model; `recombine evaluate` reads the answers.
+
+recombine predict runs/length --data scan --split length --part test --out answers.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from recombine.cli.printing import say
+from recombine.cli.requests import add_request, whole_number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine predict`."""
+    parser.add_argument("run", help="the folder of a run")
+    parser.add_argument("--data", metavar="D", required=True, help="a family's name, or a folder")
+    add_request(parser, several=False)
+    parser.add_argument("--size", type=whole_number, metavar="N", help="so many rows of the part (default: all)")
+    parser.add_argument("--batch", type=whole_number, default=256, metavar="B", help="rows answered at a time (default 256)")
+    parser.add_argument("--out", metavar="FILE", required=True, help='one {"id", "answer"} per line')
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Predict and write."""
+    from recombine.cli.train import request_of
+    from recombine.files import writing_text
+    from recombine.models.base import single_thread
+    from recombine.models.checkpoints import load_model
+    from recombine.models.train import predict, prediction_lines, scores
+
+    single_thread()
+    model = load_model(arguments.run).to(arguments.device)
+    rows = request_of(arguments).load(arguments.part or "test", arguments.size)
+    examples = list(rows)[: arguments.size]
+    answers = predict(model, examples, max(1, arguments.batch), arguments.device)
+    with writing_text(Path(arguments.out)) as out:
+        out.writelines(prediction_lines(examples, answers))
+    right = scores(examples, answers)
+    mean = 100 * sum(right) / max(1, len(right))
+    say(f"{len(answers):,} answers in {arguments.out}; mean score {mean:.2f} %. More: recombine evaluate {arguments.out}")
+    return 0

@@ -1,0 +1,74 @@
+"""Print the distributions of a folder's columns, with small pictures."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recombine.cli.printing import print_json, progress, say
+
+if TYPE_CHECKING:
+    from recombine.data.stats import Distribution
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine stats`."""
+    parser.add_argument("dir", help="a folder made by recombine generate")
+    parser.add_argument("--column", action="append", metavar="C", help="only this column; may be repeated")
+    parser.add_argument("--html", metavar="FILE", help="write a page with the pictures")
+    parser.add_argument("--most", type=int, default=12, metavar="N", help="values to print per column (default 12)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Count, and show."""
+    from recombine.charts import text_bar
+    from recombine.data.folders import open_folder
+    from recombine.data.stats import stats
+    from recombine.errors import UnknownName
+    from recombine.files import write_text
+
+    folder = open_folder(arguments.dir)
+    for name in arguments.column or ():
+        if name not in folder.family.SCHEMA:
+            raise UnknownName(f"column of {folder.family.NAME}", name, folder.family.SCHEMA)
+    with progress("stats", sum(part.rows for part in folder.plan.parts)) as tick:
+        found = stats(arguments.dir, tick)
+    if arguments.column:
+        found = {part: {name: d for name, d in columns.items() if name in arguments.column} for part, columns in found.items()}
+    if arguments.html:
+        write_text(Path(arguments.html), _page(arguments.dir, found))
+    if arguments.json:
+        print_json(
+            {
+                part: {name: {str(k): v for k, v in d.counts.items()} for name, d in columns.items()}
+                for part, columns in found.items()
+            }
+        )
+        return 0
+    for part, columns in found.items():
+        for name, distribution in columns.items():
+            mean = distribution.mean()
+            say(f"\n{part}  {name}" + (f"  (mean {mean:.2f})" if mean is not None else ""))
+            counts = list(distribution.counts.items())
+            if not distribution.numeric:
+                counts.sort(key=lambda pair: (-pair[1], str(pair[0])))
+            longest = max(distribution.counts.values())
+            for value, count in counts[: arguments.most]:
+                say(f"  {str(value)[:40]:>20} {count:>9,}  {text_bar(count / longest)}")
+            if len(counts) > arguments.most:
+                say(f"  … and {len(counts) - arguments.most} more values")
+    return 0
+
+
+def _page(title: str, found: Mapping[str, Mapping[str, Distribution]]) -> str:
+    from recombine.pages import page
+
+    body = [f"<h1>{escape(title)}</h1>"]
+    for part, columns in found.items():
+        figures = "".join(f"<figure>{distribution.picture()}</figure>" for distribution in columns.values())
+        body.append(f"<h2>{escape(part)}</h2><div class='all'>{figures}</div>")
+    return page(title, "".join(body))

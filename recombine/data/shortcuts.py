@@ -1,0 +1,48 @@
+"""How far a careless reader gets: the accuracy of each shortcut reader, and of always giving the commonest answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recombine.core import Example
+
+
+@dataclass(frozen=True)
+class ShortcutScore:
+    """A reader's record: in how many examples it has an answer, and in how many that answer is right."""
+
+    name: str
+    reader: str
+    answered: int
+    right: int
+    examples: int
+
+    @property
+    def accuracy(self) -> float:
+        """Right answers among all examples."""
+        return self.right / self.examples if self.examples else 0.0
+
+
+def shortcut_scores(examples: Iterable[Example]) -> list[ShortcutScore]:
+    """Every shortcut reader on these examples, the most successful first; `majority` is the commonest answer of the set."""
+    tally: dict[str, list[int]] = {}
+    readers: dict[str, str] = {}
+    answers: Counter[str] = Counter()
+    total = 0
+    for example in examples:
+        total += 1
+        answers[example.answer] += 1
+        for shortcut in example.explain().shortcuts:
+            readers[shortcut.name] = shortcut.reader
+            counts = tally.setdefault(shortcut.name, [0, 0])
+            if shortcut.answer is not None:
+                counts[0] += 1
+                counts[1] += example.score(shortcut.answer).value == 1.0
+    scores = [ShortcutScore(name, readers[name], answered, right, total) for name, (answered, right) in tally.items()]
+    if total:
+        scores.append(
+            ShortcutScore("majority", "always gives the commonest answer", total, answers.most_common(1)[0][1], total)
+        )
+    return sorted(scores, key=lambda score: (-score.right, score.name))

@@ -1,0 +1,351 @@
+"""Which commands are held out: every official split of SCAN, and the NACS paper's own jump series, by rule.
+
+A split is a rule that says how often each of the 20,910 commands stands in train and in test. Three traps of the released
+files are kept, because scores compare only if they are: the add-primitive train sets repeat the bare primitive about a
+thousand times (so de-duplicating changes the benchmark); the template, filler and few-shot splits leave 1,209 commands
+out of both sets (those with the held-out template and the head `turn`); six few-shot files have fewer extra rows than their
+names say. Sampled splits have exactly the official sizes but their own samples, which depend on the seed; the same seed
+gives `scan` and `nacs` the same rows.
+
+`fit` and `validation` divide the train set as the NACS paper does: about a tenth is held out. The paper's four sizes are
+exact; the other splits hold out a tenth, rounded down, of the rows that stand once, and of the copies of each repeated row.
+In the jump splits (and only there) validation keeps one of a repeated command's held-out copies and the rest are dropped.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from recombine import keys
+from recombine.core import Part, Split
+from recombine.families.scan.corpus import Ints, Mask, corpus, places
+from recombine.families.scan.plan import SIZE, VERBS, Phrase
+
+Rule = Callable[[int], tuple[Ints, Ints]]
+"""seed -> how often each command stands in train, and in test."""
+
+PERCENTS = (1, 2, 4, 8, 16, 32, 64)
+JUMP_EXTRAS = (1, 2, 4, 8, 16, 32)
+SHOTS = tuple(2**i for i in range(11))
+REPLICATES = (1, 2, 3, 4, 5)
+FILLERS = ("look", "walk", "run")
+"""The verbs whose `around right` joins the train set of filler_num1, 2 and 3, in this order."""
+FEWER_SHOTS = {(32, 3): 31, (64, 1): 61, (64, 2): 61, (64, 3): 63, (64, 4): 62, (64, 5): 60}
+"""(N, replicate) -> the extra rows that the released few-shot file really has, where it is not N."""
+WITHOUT_JUMP, COMPOSED_JUMP = 13_203, 7_706
+"""Commands without `jump`, and with it but longer than it."""
+JUMP_COPIES = 1_467
+"""How often the bare `jump` stands in train: round(13,203 / 9), a tenth of the whole; extra commands share this number."""
+
+
+@dataclass(frozen=True)
+class Division:
+    """A split: its claim, its rule, and its sizes, known without enumerating anything (a test compares them).
+
+    `once` rows of train stand once; `repeated` commands stand `copies` times each.
+    """
+
+    claim: str
+    train: str
+    test: str
+    rule: Rule
+    once: int
+    tested: int
+    repeated: int = 0
+    copies: int = 0
+    held_once: int | None = None
+    held_copies: int | None = None
+    keeps_one: bool = False
+    axis: str = "substitution"
+
+    @property
+    def leaving(self) -> tuple[int, int]:
+        """How many rows that stand once, and how many copies of each repeated one, leave train for validation."""
+        return (
+            self.once // 10 if self.held_once is None else self.held_once,
+            self.copies // 10 if self.held_copies is None else self.held_copies,
+        )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Rows per part."""
+        once, copies = self.leaving
+        return {
+            "train": self.once + self.repeated * self.copies,
+            "test": self.tested,
+            "fit": self.once - once + self.repeated * (self.copies - copies),
+            "validation": once + self.repeated * (1 if self.keeps_one else copies),
+        }
+
+    def parts(self) -> dict[str, Part]:
+        """The four parts; `fit` and `validation` are written only when named."""
+        rows = self.sizes
+        held = f"About a tenth of train, drawn by the seed{'; one row of each repeated command' * self.keeps_one}."
+        rest = "The rows of train that are not held out for validation."
+        both = bool(self.repeated)  # a repeated command stands in both
+        return {
+            "train": Part("train", self.train, rows["train"], finite=True, shares=("fit", "validation")),
+            "test": Part("test", self.test, rows["test"], finite=True),
+            "fit": Part("fit", rest, rows["fit"], finite=True, default=False, shares=("train", *["validation"] * both)),
+            "validation": Part(
+                "validation", held, rows["validation"], finite=True, default=False, shares=("train", *["fit"] * both)
+            ),
+        }
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def drawn(pool: Mask, count: int, *name: str | int) -> Mask:
+    """`count` commands of the pool, drawn by the stream of this name; smaller counts of one name and pool are nested."""
+    order: Ints = np.argsort(keys.states(keys.state("scan", *name), 0, SIZE), kind="stable").astype(np.int32)
+    chosen: Mask = np.zeros(SIZE, np.bool_)
+    chosen[order[pool[order]][:count]] = True
+    return chosen
+
+
+def _counted(mask: Mask, copies: int = 1) -> Ints:
+    return mask.astype(np.int32) * np.int32(copies)
+
+
+def _place(command: str) -> Mask:
+    """The mask of a single command."""
+    mask: Mask = np.arange(SIZE) == places()[command]
+    return mask
+
+
+# --- the rules -------------------------------------------------------------------------------------------------------
+
+
+def _sampled(size: int, stream: str) -> Rule:
+    def rule(seed: int) -> tuple[Ints, Ints]:
+        train = drawn(np.ones(SIZE, np.bool_), size, stream, seed)
+        return _counted(train), _counted(~train)
+
+    return rule
+
+
+def _by_length(_seed: int) -> tuple[Ints, Ints]:
+    is_short = corpus().action_length <= 22
+    return _counted(is_short), _counted(~is_short)
+
+
+def _isolated(primitive: str, phrase_holds: Callable[[Phrase], bool], copies: int) -> Rule:
+    """Train: all commands without the primitive, and the bare primitive `copies` times. Test: all others with it."""
+
+    def rule(_seed: int) -> tuple[Ints, Ints]:
+        has, bare = corpus().holding(phrase_holds), _place(primitive)
+        return _counted(~has) + _counted(bare, copies), _counted(has & ~bare)
+
+    return rule
+
+
+def _holds_jump(phrase: Phrase) -> bool:
+    return phrase.verb == "jump"
+
+
+def _holds_turn_left(phrase: Phrase) -> bool:
+    return phrase == Phrase("turn", "", "left")
+
+
+def _jump_copies(extras: int) -> int:
+    return round(JUMP_COPIES / (extras + 1))
+
+
+def _jump_extras(count: int, tested_without: int, *stream: str | int) -> Rule:
+    """Jump, with `count` drawn commands in train; `tested_without` drawn ones are not in test (the NACS paper: always 32)."""
+
+    def rule(seed: int) -> tuple[Ints, Ints]:
+        has, bare = corpus().holding(_holds_jump), _place("jump")
+        extra = drawn(has & ~bare, count, *stream, seed)
+        untested = drawn(has & ~bare, tested_without, *stream, seed)
+        return _counted(~has) + _counted(bare | extra, _jump_copies(count)), _counted(has & ~bare & ~untested)
+
+    return rule
+
+
+def _template(manner: str, tested: tuple[str, ...], trained: tuple[str, ...] = ()) -> Rule:
+    """Test: a tested verb with `manner right`. Train: no verb but the trained ones with it. `turn` with it: in neither set."""
+
+    def rule(_seed: int) -> tuple[Ints, Ints]:
+        def holding(verbs: tuple[str, ...]) -> Mask:
+            return corpus().holding(lambda phrase: phrase.verb in verbs and (phrase.manner, phrase.side) == (manner, "right"))
+
+        dropped = holding(("turn",))
+        barred = holding(tuple(verb for verb in VERBS if verb not in trained))
+        return _counted(~barred & ~dropped), _counted(holding(tested) & ~dropped)
+
+    return rule
+
+
+def _few_shots(count: int, *stream: str | int) -> Rule:
+    """filler_num0, and `count` rows of what filler_num1 adds to it (1,065 rows with `look around right`)."""
+
+    def rule(seed: int) -> tuple[Ints, Ints]:
+        none, test = _template("around", ("jump",))(seed)
+        one, _ = _template("around", ("jump",), FILLERS[:1])(seed)
+        return none + _counted(drawn(one > none, count, *stream, seed)), test
+
+    return rule
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+
+def _divisions() -> Iterator[tuple[str, Division]]:
+    yield "simple", Division(
+        "Trained on a random 80 % of all commands, tested on the rest: no systematic difference.",
+        train="A random 80 % of all commands.",
+        test="The other 20 %.",
+        rule=_sampled(16_728, "simple"), once=16_728, tested=4_182, held_once=1_645,
+    )  # fmt: skip
+    for percent in PERCENTS:
+        size = SIZE * percent // 100
+        yield f"simple_p{percent}", Division(
+            f"Trained on a random {percent} % of all commands, tested on the rest; the seven train sets are nested.",
+            train=f"A random {percent} % of all commands, which holds the smaller train sets of the series.",
+            test="All other commands.",
+            rule=_sampled(size, "simple_size"), once=size, tested=SIZE - size,
+        )  # fmt: skip
+    yield "length", Division(
+        "Trained on commands of up to 22 actions, tested on those of 24 to 48.",
+        train="At most 22 actions.",
+        test="More than 22 actions (24, 25, 26, 27, 28, 30, 32, 33, 36, 40 or 48).",
+        rule=_by_length, once=16_990, tested=3_920, held_once=1_679, axis="length",
+    )  # fmt: skip
+    yield "addprim_jump", Division(
+        "`jump` is trained only on its own, and tested in every composition.",
+        train="The 13,203 commands without `jump`, and `jump` itself 1,467 times.",
+        test="All other commands with `jump`.",
+        rule=_isolated("jump", _holds_jump, JUMP_COPIES), once=WITHOUT_JUMP, tested=COMPOSED_JUMP,
+        repeated=1, copies=JUMP_COPIES, held_once=1_277, held_copies=157, keeps_one=True,
+    )  # fmt: skip
+    yield "addprim_turn_left", Division(
+        "`turn left` is trained only on its own, and tested in every composition.",
+        train="The 19,701 commands without the phrase `turn left`, and `turn left` itself 2,189 times.",
+        test="All other commands with the phrase `turn left`.",
+        rule=_isolated("turn left", _holds_turn_left, 2_189), once=19_701, tested=1_208,
+        repeated=1, copies=2_189, held_once=1_949, held_copies=222,
+    )  # fmt: skip
+    for n, replicate in product(JUMP_EXTRAS, REPLICATES):
+        rule = _jump_extras(n, n, "addprim_complex_jump", n, replicate)
+        yield f"addprim_complex_jump_num{n}_rep{replicate}", _jump_division(n, n, rule)
+    yield from _template_divisions()
+    for n in (0, *JUMP_EXTRAS):
+        yield f"nacs_jump_num{n}", _jump_division(n, 32, _jump_extras(n, 32, "nacs_jump"))
+
+
+def _jump_division(extras: int, untested: int, rule: Rule) -> Division:
+    copies = _jump_copies(extras)
+    common = " (those of the largest train set, so that the series shares one test set)" if untested > extras else ""
+    return Division(
+        f"`jump` is trained on its own and in a sample of {extras} compositions, and tested in the others.",
+        train=f"The 13,203 commands without `jump`; `jump` itself and a sample of {extras} with it, {copies} times each.",
+        test=f"All other commands with `jump`, except a sample of {untested}{common}.",
+        rule=rule, once=WITHOUT_JUMP, tested=COMPOSED_JUMP - untested,
+        repeated=extras + 1, copies=copies, held_once=1_277, held_copies=None if extras else 157, keeps_one=True,
+    )  # fmt: skip
+
+
+def _template_divisions() -> Iterator[tuple[str, Division]]:
+    dropped = "; `turn` with it is in neither set"
+    yield "template_jump_around_right", Division(
+        "`around right` is trained with every other verb, and tested with `jump`.",
+        train=f"No `jump around right`{dropped}.",
+        test="With the phrase `jump around right`.",
+        rule=_template("around", ("jump",), FILLERS), once=18_528, tested=1_173,
+    )  # fmt: skip
+    for manner in ("around", "opposite", ""):
+        name = f"{manner} right".strip()
+        yield f"template_{name.replace(' ', '_')}", Division(
+            f"The template `VERB {name}` is never trained, and tested with all four verbs.",
+            train=f"No `VERB {name}`{dropped}.",
+            test=f"With walk, look, run or jump in `VERB {name}`.",
+            rule=_template(manner, VERBS), once=15_225, tested=4_476,
+        )  # fmt: skip
+    for n, size in enumerate((15_225, 16_290, 17_391, 18_528)):
+        yield f"filler_num{n}", Division(
+            f"`jump around right` is tested when `VERB around right` was trained with {n} other verbs.",
+            train=f"`VERB around right` only with {', '.join(FILLERS[:n]) or 'no verb'}{dropped}.",
+            test="With the phrase `jump around right`.",
+            rule=_template("around", ("jump",), FILLERS[:n]), once=size, tested=1_173,
+        )  # fmt: skip
+    for n, replicate in product(SHOTS, REPLICATES):
+        shots = FEWER_SHOTS.get((n, replicate), n)
+        yield f"fewshot_num{n}_rep{replicate}", Division(
+            f"`jump around right` is tested when `look around right` was trained in a sample of {shots} commands.",
+            train=f"The train set of filler_num0, and a sample of {shots} of the rows that filler_num1 adds to it.",
+            test="With the phrase `jump around right`.",
+            rule=_few_shots(shots, "fewshot", n, replicate), once=15_225 + shots, tested=1_173,
+        )  # fmt: skip
+
+
+DIVISIONS: Mapping[str, Division] = dict(_divisions())
+MCD = ("mcd1", "mcd2", "mcd3")
+MCD_ROWS = {"train": 8_365, "test": 1_045, "validation": 1_045}
+
+
+def _mcd(name: str) -> Split:
+    return Split(
+        name,
+        "Words are spread alike over train and test, their compounds as differently as a search could make them (maximum "
+        "compound divergence).",
+        {
+            "train": Part("train", "The published train file.", MCD_ROWS["train"], finite=True),
+            "test": Part("test", "The published test file.", MCD_ROWS["test"], finite=True),
+            "validation": Part("validation", "The published dev file.", MCD_ROWS["validation"], finite=True, default=False),
+        },
+        aliases={"fit": (name, "train")},
+        recipes=("release",),
+        needs_files=f"the published {name.upper()} files (--set files=FOLDER with tasks_train_{name}.txt and so on)",
+    )
+
+
+SPLITS: Mapping[str, Split] = {
+    **{name: Split(name, d.claim, d.parts(), recipes=("release",), axis=d.axis) for name, d in DIVISIONS.items()},
+    **{name: _mcd(name) for name in MCD},
+}
+
+
+# --- the rows --------------------------------------------------------------------------------------------------------
+
+LEARNT = {"test": "train", "validation": "fit"}
+"""The part that a model has learnt from when it meets this part."""
+
+
+@functools.lru_cache(maxsize=32)
+def copies(split: str, seed: int) -> Mapping[str, Ints]:
+    """How often each command stands in each part of a split."""
+    division = DIVISIONS[split]
+    train, test = division.rule(seed)
+    once, many = train == 1, train > 1
+    held_once, held_copies = division.leaving
+    held = _counted(drawn(once, held_once, split, "validation", seed))
+    return {
+        "train": train,
+        "test": test,
+        "fit": train - held - _counted(many, held_copies),
+        "validation": held + _counted(many, 1 if division.keeps_one else held_copies),
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def rows(split: str, part: str, seed: int) -> Ints:
+    """The places of a part's commands, copies included, in an order that the seed draws."""
+    sorted_rows = np.repeat(np.arange(SIZE, dtype=np.int32), copies(split, seed)[part])
+    order = np.argsort(keys.states(keys.state("scan", split, part, "order", seed), 0, len(sorted_rows)), kind="stable")
+    return sorted_rows[order]
+
+
+def leak_free(tested: Ints, trained: Ints) -> Mask:
+    """Which of the tested commands mean something that no trained command means."""
+    meaning = corpus().meaning
+    seen = np.zeros(int(meaning.max()) + 1, np.bool_)
+    seen[meaning[trained]] = True
+    fresh: Mask = ~seen[meaning[tested]]
+    return fresh

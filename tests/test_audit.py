@@ -1,0 +1,82 @@
+"""Audit of what others released."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recombine
+from recombine.cli import main
+from recombine.data.generate import generate
+from recombine.data.rows import audit_rows, read_rows
+from recombine.errors import FileError
+
+
+def test_three_corrupted_lines_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = generate("scan", tmp_path / "out", split="length", part="test", format="native")
+    file = folder.files(0)[0]
+    lines = file.read_text().splitlines()
+    lines[4] = lines[4] + " I_WALK"
+    lines[99] = lines[99].replace("IN: ", "IN: please ", 1)
+    lines[2000] = "nonsense"
+    file.write_text("\n".join(lines) + "\n")
+    assert main(["audit", str(file), "--as", "scan", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert {p["place"] for p in found["problems"]} == {"line 5", "line 100", "line 2001"}
+    assert found["wrong_labels"] == 1
+    assert found["checked"] >= 3918
+    assert all({"place", "code", "severity", "text"} <= set(p) for p in found["problems"])
+    assert main(["audit", str(file), "--as", "scan", "--html", str(tmp_path / "page.html")]) == 1
+    assert "line 2001" in (tmp_path / "page.html").read_text()
+
+
+def test_leak_between_two_files(tmp_path: Path) -> None:
+    (tmp_path / "train.txt").write_text("IN: walk OUT: I_WALK\nIN: run OUT: I_RUN\n")
+    (tmp_path / "test.txt").write_text("IN: look OUT: I_LOOK\nIN: run OUT: I_RUN\n")
+    found = recombine.audit(tmp_path / "test.txt", "scan", against=tmp_path / "train.txt")
+    assert found.leaks == 1
+    assert [p.place for p in found.problems] == ["line 2"]
+
+
+def test_hostile_text_is_escaped_on_the_page(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("IN: <script>alert(1)</script> OUT: I_WALK\n")
+    assert "<script>alert" not in recombine.audit(tmp_path / "x.txt", "scan").to_html()
+
+
+class AdditiveSeeds:
+    """A data set object in the manner of the libraries that key item i by seed + i."""
+
+    def __init__(self, seed: int, size: int) -> None:
+        self.seed, self.size = seed, size
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        if index >= self.size:
+            raise IndexError(index)
+        return {"question": f"What is {self.seed + index} + 1?", "answer": str(self.seed + index + 1), "metadata": {}}
+
+
+def test_rows_of_overlapping_seeds() -> None:
+    found = audit_rows(AdditiveSeeds(43, 100), AdditiveSeeds(42, 100))  # type: ignore[arg-type]
+    assert found.leaks == 99
+    assert found.survey["shared_with_other_set"] == 0.99
+    assert audit_rows(AdditiveSeeds(1042, 100), AdditiveSeeds(42, 100)).leaks == 0  # type: ignore[arg-type]
+
+
+def test_rows_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"question": "A or B?", "answer": "A"}, {"question": "a  or b?", "answer": "B"}, {"question": "C", "answer": "A"}]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["audit", str(file), "--as", "rows", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["duplicates"] == 1
+    assert found["problems"][0]["code"] == "contradiction"
+    assert found["shortcuts"][0] == {**found["shortcuts"][0], "name": "majority", "right": 2}
+    (tmp_path / "bad.jsonl").write_text("[1]\n")
+    with pytest.raises(FileError):
+        audit_rows(read_rows(tmp_path / "bad.jsonl"))
