@@ -28,6 +28,8 @@ ColumnType = Literal[
 ]  # fmt: skip
 Medium = Literal["text", "ascii", "svg", "png", "graph"]
 Severity = Literal["error", "artifact"]
+Axis = Literal["random", "substitution", "length", "composition", "distractors", "inversion", "grounding"]
+"""What a split asks of a model, for the profile over families; `random` holds nothing out: it is the in-distribution set."""
 OptionValue = bool | int | float | str
 FILES = "files"
 """The option that says where published files lie: it decides where rows are read, not what they are, so no id holds it."""
@@ -118,7 +120,7 @@ class Split:
     parts: Mapping[str, Part]
     aliases: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     recipes: tuple[str, ...] = ("release", "sound")
-    axis: str = "substitution"
+    axis: Axis = "substitution"
     needs_files: str = ""
 
 

@@ -31,6 +31,11 @@ def load(name: str, compiled: bool) -> types.SimpleNamespace:
     return types.SimpleNamespace(**{key: _quiet(f) for key, f in _functions(module).items()})
 
 
+def is_loaded(name: str) -> bool:
+    """Whether this process has the compiled form of the module already, so that small jobs may use it at no cost."""
+    return f"{name}__compiled" in sys.modules
+
+
 def _functions(module: types.ModuleType) -> dict[str, Callable[..., Any]]:
     """The public functions that the module defines or imports from other kernel modules."""
     return {

@@ -23,6 +23,7 @@ VERBS: dict[str, str] = {
     "train": "train a model; a run is a folder, and a killed run goes on",
     "predict": "answer a part's rows with a trained model",
     "reproduce": "train what a published table needs and print it beside the paper's values",
+    "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
     "demo": "generate, verify and summarise every family; leaves a page to open",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""

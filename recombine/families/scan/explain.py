@@ -2,7 +2,8 @@
 
 A reader is a wrong interpreter: what it makes of a clause, and how it joins two. For SCAN its answer is what it reads in the
 command. For NACS it is a command in which it reads the given actions; a wrong command therefore names every reader for whom
-it would have been right.
+it would have been right. Where several commands would do for a NACS reader, a wrong one is shown, so the share of examples
+that such a reader gets right is the least that it could be.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from recombine import keys
-from recombine.core import Part, Split
+from recombine.core import Axis, Part, Split
 from recombine.families.scan.corpus import Ints, Mask, corpus, places
 from recombine.families.scan.plan import SIZE, VERBS, Phrase
 
@@ -61,7 +61,7 @@ class Division:
     held_once: int | None = None
     held_copies: int | None = None
     keeps_one: bool = False
-    axis: str = "substitution"
+    axis: Axis = "substitution"
 
     @property
     def leaving(self) -> tuple[int, int]:
@@ -202,7 +202,7 @@ def _divisions() -> Iterator[tuple[str, Division]]:
         "Trained on a random 80 % of all commands, tested on the rest: no systematic difference.",
         train="A random 80 % of all commands.",
         test="The other 20 %.",
-        rule=_sampled(16_728, "simple"), once=16_728, tested=4_182, held_once=1_645,
+        rule=_sampled(16_728, "simple"), once=16_728, tested=4_182, held_once=1_645, axis="random",
     )  # fmt: skip
     for percent in PERCENTS:
         size = SIZE * percent // 100
@@ -210,7 +210,7 @@ def _divisions() -> Iterator[tuple[str, Division]]:
             f"Trained on a random {percent} % of all commands, tested on the rest; the seven train sets are nested.",
             train=f"A random {percent} % of all commands, which holds the smaller train sets of the series.",
             test="All other commands.",
-            rule=_sampled(size, "simple_size"), once=size, tested=SIZE - size,
+            rule=_sampled(size, "simple_size"), once=size, tested=SIZE - size, axis="random",
         )  # fmt: skip
     yield "length", Division(
         "Trained on commands of up to 22 actions, tested on those of 24 to 48.",

@@ -1,0 +1,1 @@
+"""From answers to scores, statistics, named mistakes and a report."""

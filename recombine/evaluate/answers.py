@@ -1,0 +1,61 @@
+"""Answers as JSON lines: `{"id": …, "answer": …}`, from any source; whatever else a line says is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from recombine.errors import FileError, shown
+from recombine.files import parse_json, read_lines, writing_text
+
+NON_ANSWERS = ("unparsable", "refused", "truncated", "error", "missing")
+"""Why there is no answer: kept apart from wrong answers everywhere, and counted as wrong in the headline."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer, or the reason why there is none (`status` is then one of NON_ANSWERS)."""
+
+    id: str
+    answer: str | None
+    status: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_answers(path: Path) -> dict[str, Answer]:
+    """The answers of a file by id; a line that is not one, or an id that comes twice, is a clear error."""
+    found: dict[str, Answer] = {}
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        place = f"line {number} of {shown(str(path))}"
+        row = parse_json(line, place)
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str):
+            raise FileError(f'{place} is not an object with a text "id".')
+        answer, status = row.get("answer"), row.get("status")
+        if answer is not None and not isinstance(answer, str):
+            raise FileError(f'{place}: "answer" is {shown(answer)}, but must be a text or null.')
+        if status is not None and status not in NON_ANSWERS and status != "ok":
+            raise FileError(f'{place}: "status" is {shown(status)}, but must be one of {", ".join(NON_ANSWERS)}.')
+        if row["id"] in found:
+            raise FileError(f"{place}: the id {shown(row['id'])} was answered before.")
+        kept = {key: value for key, value in row.items() if key not in ("id", "answer", "status")}
+        reason = status if status in NON_ANSWERS else (None if answer is not None else "missing")
+        found[row["id"]] = Answer(row["id"], answer, reason, kept)
+    return found
+
+
+def write_answers(path: Path, answers: Iterable[Answer]) -> None:
+    """Write answers so that `read_answers` gives them back."""
+    with writing_text(path) as out:
+        for answer in answers:
+            row = {
+                "id": answer.id,
+                "answer": answer.answer,
+                **({"status": answer.status} if answer.status else {}),
+                **answer.more,
+            }
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -1,0 +1,82 @@
+"""Named mistakes: whose answers the wrong ones are, and how often they would agree by chance.
+
+A wrong answer carries the names of the shortcut readers who would have answered the same. Chance is measured, not assumed: the
+wrong answers are dealt out to other examples of the same part, and scored again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from recombine import keys
+from recombine.evaluate.scoring import Record, Run
+from recombine.evaluate.statistics import wilson
+
+CHANCE_PAIRS = 400
+"""Pairs of an example and another example's wrong answer that chance is measured on."""
+
+
+@dataclass(frozen=True)
+class NamedMistake:
+    """A reader's share of a run's errors: `share` of the wrong answers are this reader's, `chance` would be anyway."""
+
+    name: str
+    reader: str
+    errors: int
+    share: float
+    low: float
+    high: float
+    chance: float
+
+    @property
+    def sentence(self) -> str:
+        """`38 % of the errors are those of a reader who ignores the second clause (chance: 3 %)`."""
+        return f"{self.share:.0%} of the errors are those of a reader who {self.reader} (chance: {self.chance:.0%})"
+
+    @property
+    def is_above_chance(self) -> bool:
+        """Whether the share's interval lies above the chance rate."""
+        return self.low > self.chance
+
+
+def diagnose(run: Run) -> list[NamedMistake]:
+    """Every reader with at least one of the run's errors, the commonest first."""
+    wrong = [i for i, record in enumerate(run.records) if record.status == "wrong"]
+    if not wrong or not run.examples:
+        return []
+    counts = Counter(name for i in wrong for name in run.records[i].mistakes)
+    chance = _chance(run, wrong)
+    readers = {s.name: s.reader for i in wrong for s in run.examples[i].explain().shortcuts}
+    found = []
+    for name, count in counts.items():
+        low, high = wilson(count, len(wrong), 1.959963984540054)
+        found.append(NamedMistake(name, readers.get(name, name), count, count / len(wrong), low, high, chance.get(name, 0.0)))
+    return sorted(found, key=lambda mistake: (-mistake.errors, mistake.chance, mistake.name))
+
+
+def _chance(run: Run, wrong: list[int]) -> dict[str, float]:
+    """How often a wrong answer that was given elsewhere would be each reader's answer here."""
+    stream = keys.Stream("chance", run.key, run.name)
+    pairs = 0
+    agreed: Counter[str] = Counter()
+    others = [i for i in wrong if run.records[i].answer is not None]
+    if len(others) < 2:
+        return {}
+    for _ in range(CHANCE_PAIRS):
+        here, there = stream.choice(wrong), stream.choice(others)
+        if here == there:
+            continue
+        pairs += 1
+        agreed.update(run.examples[here].score(run.records[there].answer or "").mistakes)
+    return {name: count / pairs for name, count in agreed.items()} if pairs else {}
+
+
+def main_mistake(run: Run) -> NamedMistake | None:
+    """The mistake that explains most of the errors, if one stands above chance."""
+    return next((mistake for mistake in diagnose(run) if mistake.is_above_chance), None)
+
+
+def unnamed_errors(records: list[Record]) -> int:
+    """Wrong answers that are no known reader's."""
+    return sum(record.status == "wrong" and not record.mistakes for record in records)

@@ -1,0 +1,261 @@
+"""The whole of an evaluation: runs over the parts of a folder, baselines beside them, comparisons, and the findings as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any
+
+from recombine import __version__
+from recombine.core import Example, Family, make_job
+from recombine.data.datasets import Dataset
+from recombine.data.folders import Folder, open_folder
+from recombine.data.plan import plan_part
+from recombine.errors import UsageError, shown
+from recombine.evaluate.answerers import ANSWERERS, SHORTCUT, TRAIN_ROWS, make_answerer, shortcut_names
+from recombine.evaluate.answers import Answer
+from recombine.evaluate.diagnosis import NamedMistake, diagnose
+from recombine.evaluate.published import published
+from recombine.evaluate.scoring import Run, answering, from_file, score_run, unknown_ids
+from recombine.evaluate.statistics import Comparison, Interval, compare, holm, interval, tied_groups
+
+ALL_BASELINES = "all-baselines"
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Runs over the same examples. `baselines` names those that are built in."""
+
+    sources: Mapping[str, str]
+    recipes: Mapping[str, str]
+    runs: Sequence[Run]
+    baselines: frozenset[str] = frozenset()
+    mistakes: Mapping[tuple[str, str], list[NamedMistake]] = field(default_factory=dict)
+
+    def parts(self) -> list[str]:
+        """`family/split/part` of every set, in order."""
+        return list(dict.fromkeys(run.key for run in self.runs))
+
+    def names(self) -> list[str]:
+        """The runs' names, given ones first."""
+        names = list(dict.fromkeys(run.name for run in self.runs))
+        return sorted(names, key=lambda name: name in self.baselines)
+
+    def of(self, key: str) -> list[Run]:
+        """The runs over one part."""
+        return [run for run in self.runs if run.key == key]
+
+    def comparisons(self) -> dict[tuple[str, str], dict[str, Comparison]]:
+        """For each pair of given runs: part -> paired comparison."""
+        given = [name for name in self.names() if name not in self.baselines]
+        found: dict[tuple[str, str], dict[str, Comparison]] = {}
+        for a, b in combinations(given, 2):
+            for key in self.parts():
+                pair = {run.name: run for run in self.of(key)}
+                if a in pair and b in pair:
+                    found.setdefault((a, b), {})[key] = compare(pair[a].values, pair[b].values, pair[a].clusters)
+        return found
+
+
+def evaluate(
+    data: str | Path | Folder,
+    answers: Mapping[str, Mapping[str, Answer]],
+    *,
+    baselines: Sequence[str] = ("majority",),
+    parts: Sequence[str] = (),
+    on_rows: Progress | None = None,
+) -> Evaluation:
+    """Score runs (name -> answers by id) over the folder's parts that they answer, with built-in answerers beside them."""
+    folder = data if isinstance(data, Folder) else open_folder(data)
+    numbers = _chosen_parts(folder, answers, parts)
+    runs: list[Run] = []
+    names: set[str] = set()
+    for number in numbers:
+        job = folder.plan.parts[number].job
+        examples = list(Dataset(folder.family, folder.plan.parts[number], folder, number))
+        for name, given in answers.items():
+            if any(example.id in given for example in examples):
+                runs.append(score_run(name, examples, from_file(given), split=job.split, part=job.part, on_rows=on_rows))
+        train = train_examples(folder)
+        for name in baseline_names(baselines, examples):
+            names.add(name)
+            answerer = answering(make_answerer(name, train))
+            runs.append(score_run(name, examples, answerer, split=job.split, part=job.part, on_rows=on_rows))
+    _check_ids(answers, runs, folder)
+    mistakes = {(run.name, run.key): diagnose(run) for run in runs if run.name not in names or run.name.startswith(SHORTCUT)}
+    recipes = {f"{folder.family.NAME}/{p.job.split}/{p.job.part}": p.job.recipe for p in folder.plan.parts}
+    return Evaluation(
+        {str(folder.path): str(folder.manifest.get("fingerprint", ""))}, recipes, runs, frozenset(names), mistakes
+    )
+
+
+def join_evaluations(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Several families' evaluations as one, for one report."""
+    return Evaluation(
+        {k: v for e in evaluations for k, v in e.sources.items()},
+        {k: v for e in evaluations for k, v in e.recipes.items()},
+        [run for e in evaluations for run in e.runs],
+        frozenset().union(*(e.baselines for e in evaluations)),
+        {k: v for e in evaluations for k, v in e.mistakes.items()},
+    )
+
+
+def _chosen_parts(folder: Folder, answers: Mapping[str, Mapping[str, Answer]], parts: Sequence[str]) -> list[int]:
+    """Parts that were named; else those that some run answers; else all but train and its like."""
+    jobs = [part.job for part in folder.plan.parts]
+    if parts:
+        return [folder.part(*_split_part(name)) for name in parts]
+    prefixes = {identifier.rpartition("/")[0] for given in answers.values() for identifier in given}
+    answered = [i for i, job in enumerate(jobs) if job.key in prefixes]
+    held_out = [i for i, job in enumerate(jobs) if job.part not in ("train", "fit")]
+    return answered or ([] if answers else held_out or list(range(len(jobs))))
+
+
+def _split_part(name: str) -> tuple[str | None, str]:
+    split, slash, part = name.partition("/")
+    return (split, part) if slash else (None, split)
+
+
+def _check_ids(answers: Mapping[str, Mapping[str, Answer]], runs: Sequence[Run], folder: Folder) -> None:
+    examples: list[Example] = [
+        example for key in {run.key for run in runs} for example in next(r for r in runs if r.key == key).examples
+    ]
+    for name, given in answers.items():
+        strange = unknown_ids(given, examples)
+        if strange:
+            text = f"{name} answers {len(strange):,} ids that are not in {shown(str(folder.path))}, the first is {shown(strange[0])}."
+            raise UsageError(f"{text} Were they made for another seed, size or version?")
+
+
+def train_examples(folder: Folder) -> list[Example]:
+    """Some train examples for the answerers: from the folder if it has them, else generated."""
+    for number, part in enumerate(folder.plan.parts):
+        if part.job.part in ("train", "fit"):
+            return list(islice(Dataset(folder.family, part, folder, number), TRAIN_ROWS))
+    job = folder.plan.parts[-1].job
+    split = folder.family.SPLITS[job.split]
+    if "train" not in split.parts and "train" not in split.aliases:
+        return []
+    train = make_job(folder.family, job.split, "train", job.recipe, job.seed, dict(job.options))
+    return list(islice(Dataset(folder.family, plan_part(folder.family, train, None)), TRAIN_ROWS))
+
+
+def baseline_names(wanted: Sequence[str], examples: Sequence[Example]) -> list[str]:
+    """The answerers to run; `all-baselines` is every one of them, with every shortcut reader."""
+    names: list[str] = []
+    for name in wanted:
+        readers = shortcut_names(examples[:40]) if name == ALL_BASELINES else []
+        names += [*ANSWERERS, *(SHORTCUT + reader for reader in readers)] if name == ALL_BASELINES else [name]
+    return list(dict.fromkeys(names))
+
+
+# --- findings as a plain value ---------------------------------------------------------------------------------------
+
+
+def findings(evaluation: Evaluation) -> dict[str, Any]:
+    """Everything the report says, ready for JSON."""
+    return {
+        "package": f"recombine {__version__}",
+        "data": dict(evaluation.sources),
+        "baselines": sorted(evaluation.baselines),
+        "parts": {key: _part_findings(evaluation, key) for key in evaluation.parts()},
+        "comparisons": _comparison_findings(evaluation),
+        "profile": profile(evaluation),
+        "gaps": gaps(evaluation),
+    }
+
+
+def _interval(found: Interval) -> dict[str, Any]:
+    return {
+        "mean": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "rows": found.rows,
+        "clusters": found.clusters,
+        "design_effect": found.design_effect,
+        "intra_cluster_correlation": found.correlation,
+        "text": found.text,
+    }
+
+
+def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
+    family, split, _ = key.split("/")
+    runs = {}
+    for run in evaluation.of(key):
+        mistakes = evaluation.mistakes.get((run.name, key), [])
+        runs[run.name] = {
+            "accuracy": _interval(run.accuracy()),
+            "accuracy_of_answered": _interval(run.answered_accuracy()),
+            "statuses": run.statuses(),
+            "details": run.details(),
+            "curves": {d: [{"at": x, **_interval(i)} for x, i in run.curve(d)] for d in _dials(run)},
+            "thresholds": {d: vars(run.threshold(d)) for d in _dials(run)},
+            "mistakes": [{**vars(m), "sentence": m.sentence, "above_chance": m.is_above_chance} for m in mistakes],
+        }
+    printed = [vars(p) | {"text": p.text} for p in published(family, split, evaluation.recipes.get(key, ""))]
+    return {"recipe": evaluation.recipes.get(key, ""), "published": printed, "runs": runs}
+
+
+def _dials(run: Run) -> list[str]:
+    return list(run.records[0].dials) if run.records else []
+
+
+def _comparison_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
+    found = []
+    for (a, b), by_part in evaluation.comparisons().items():
+        p_values = {key: c.p if c.p is not None else c.mcnemar for key, c in by_part.items()}
+        adjusted = holm(p_values)
+        for key, comparison in by_part.items():
+            means = {run.name: run.accuracy().mean for run in evaluation.of(key) if run.name in (a, b)}
+            ties = tied_groups(means, {(a, b): adjusted[key]})
+            found.append({"a": a, "b": b, "part": key, **vars(comparison), "holm": adjusted[key], "groups": ties})
+    return found
+
+
+def profile(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    """The systematicity profile: for each run, accuracy on each axis over all families' held-out sets."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in evaluation.names():
+        by_axis: dict[str, list[Run]] = {}
+        for run in evaluation.runs:
+            if run.name == name and run.part != "validation":
+                by_axis.setdefault(run.axis, []).append(run)
+        found[name] = {}
+        for axis, runs in sorted(by_axis.items()):
+            values = [value for run in runs for value in run.values]
+            clusters = [f"{run.key}:{cluster}" for run in runs for cluster in run.clusters]
+            found[name][axis] = {**_interval(interval(values, clusters)), "sets": [run.key for run in runs]}
+    return found
+
+
+def gaps(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """In-distribution minus held-out accuracy, where a run covers both for one family."""
+    found = []
+    for name in evaluation.names():
+        by_family: dict[str, list[Run]] = {}
+        for run in evaluation.runs:
+            if run.name == name:
+                by_family.setdefault(run.family, []).append(run)
+        for family, runs in by_family.items():
+            known = [run for run in runs if run.axis == "random" or run.part == "validation"]
+            for run in runs:
+                if run not in known and known:
+                    inside = known[0].accuracy()
+                    found.append(
+                        {
+                            "run": name,
+                            "family": family,
+                            "known": known[0].key,
+                            "held_out": run.key,
+                            "gap": inside.mean - run.accuracy().mean,
+                        }
+                    )
+    return found
+
+
+def family_of(evaluation: Evaluation, key: str) -> Family:
+    """The family of a part."""
+    return evaluation.of(key)[0].examples[0].family

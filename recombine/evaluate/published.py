@@ -1,0 +1,76 @@
+"""Accuracies that the papers printed, in per cent, for sets that compare with ours: same rule, `release` recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Published:
+    """A printed figure: per cent, deviation over runs where given, and where it stands."""
+
+    model: str
+    accuracy: float
+    deviation: float | None
+    source: str
+
+    @property
+    def text(self) -> str:
+        """`GRU +Attn 18.1 ± 1.1 (Bastings et al. 2018)`."""
+        spread = f" ± {self.deviation:g}" if self.deviation is not None else ""
+        return f"{self.model} {self.accuracy:g}{spread} ({self.source})"
+
+
+_NACS = "Bastings et al. 2018, Table 1"
+_REASCAN = "Wu et al. 2021, Table 3"
+_REASCAN_V11 = "ReaSCAN v1.1 release notes"
+_GSCAN = "Ruis et al. 2020, baseline"
+
+
+def _table(source: str, model: str, **cells: tuple[float, float | None]) -> dict[str, Published]:
+    return {split: Published(model, accuracy, deviation, source) for split, (accuracy, deviation) in cells.items()}
+
+
+_TABLES: list[tuple[str, dict[str, Published]]] = [
+    ("scan", _table(_NACS, "GRU +Attn", simple=(100.0, 0.0), length=(18.1, 1.1), addprim_turn_left=(59.1, 16.8), addprim_jump=(12.5, 6.6))),
+    ("scan", _table(_NACS, "GRU +Attn -Dep", simple=(100.0, 0.0), length=(17.8, 1.7), addprim_turn_left=(90.8, 3.6), addprim_jump=(0.7, 0.4))),
+    ("nacs", _table(_NACS, "GRU +Attn", simple=(99.8, 0.1), length=(17.2, 1.9), addprim_turn_left=(55.9, 3.5), addprim_jump=(0.0, 0.0))),
+    ("nacs", _table(_NACS, "GRU +Attn -Dep", simple=(51.2, 1.2), length=(2.0, 1.4), addprim_turn_left=(16.9, 1.2), addprim_jump=(0.0, 0.0))),
+    (
+        "reascan",
+        _table(
+            _REASCAN, "M-LSTM", a1=(50.36, 4.03), a2=(14.65, 0.55), a3=(50.98, 3.69), b1=(52.17, 1.63), b2=(39.41, 1.53),
+            c1=(49.68, 2.73), c2=(25.74, 1.36),
+        ),
+    ),
+    (
+        "reascan",
+        _table(
+            _REASCAN, "GCN-LSTM", a1=(92.25, 0.77), a2=(42.05, 4.55), a3=(87.46, 2.22), b1=(69.74, 0.30), b2=(52.80, 2.75),
+            c1=(57.01, 7.99), c2=(22.07, 2.66),
+        ),
+    ),
+    ("reascan", _table(_REASCAN_V11, "M-LSTM", simple=(93.83, None), one_clause=(75.59, None), two_clauses=(67.16, None), all=(74.47, None))),
+    ("reascan", _table(_REASCAN_V11, "GCN-LSTM", simple=(99.38, None), one_clause=(97.71, None), two_clauses=(95.87, None), all=(97.10, None))),
+    (
+        "gscan",
+        _table(
+            _GSCAN, "multimodal LSTM", compositional=(97.69, None), visual=(54.96, None), visual_easier=(23.51, None),
+            situational_1=(0.0, None), situational_2=(35.02, None), contextual=(92.52, None), adverb_1=(0.0, None), adverb_2=(22.70, None),
+            target_lengths=(2.10, None),
+        ),
+    ),
+]  # fmt: skip
+
+PUBLISHED: Mapping[tuple[str, str], tuple[Published, ...]] = {
+    (family, split): tuple(table[split] for name, table in _TABLES if name == family and split in table)
+    for family, table in _TABLES
+    for split in table
+}
+"""(family, split) -> what was printed about its test set."""
+
+
+def published(family: str, split: str, recipe: str) -> tuple[Published, ...]:
+    """The printed figures that compare with this set; none for a mended recipe."""
+    return PUBLISHED.get((family, split), ()) if recipe == "release" else ()

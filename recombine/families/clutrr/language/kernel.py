@@ -1,0 +1,218 @@
+"""From facts to the bytes of a story: choose how facts are grouped and worded, then write. Draws come from `recombine.draws`.
+
+Facts are rows (relation code, subject, object). A *chunk* is 1, 2 or 3 consecutive facts of one chain (each fact's subject is
+the object of the one before) and becomes one paraphrase. Everything that is worded lives in `store.Tables`, as bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.draws import below, unit
+
+KERNEL = True
+
+LITERAL, NAME, PRONOUN, KIN, EVENT, TIME = 0, 1, 2, 3, 4, 5
+BASE = 23
+MAX_FACTS = 64
+
+
+def clause_key(facts: Any, first: int, length: int, genders: Any) -> Any:
+    """The place of this chunk's clause in `Tables.first` and `Tables.counts`: its relations and its first person's gender."""
+    key = np.int64(0)
+    for j in range(3):
+        key = key * BASE + (facts[first + j, 0] + 1 if j < length else 0)
+    return key * 2 + genders[facts[first, 1]]
+
+
+def is_chain(facts: Any, chain: Any, first: int, length: int) -> Any:
+    """Whether these facts are one path through distinct people, inside one chain."""
+    for j in range(first + 1, first + length):
+        if chain[j] != chain[first] or facts[j, 1] != facts[j - 1, 2]:
+            return False
+        for i in range(first, j):
+            if facts[i, 1] == facts[j, 2]:
+                return False
+    return True
+
+
+def is_worded(facts: Any, chain: Any, first: int, length: int, genders: Any, t: Any) -> Any:
+    """Whether these facts may be one chunk and the tables have a paraphrase for it."""
+    return is_chain(facts, chain, first, length) and t.counts[clause_key(facts, first, length, genders)] > 0
+
+
+def plan_story(facts: Any, chain: Any, genders: Any, t: Any, rng: Any, plan: Any) -> Any:
+    """Fill `plan` with (first fact, length, paraphrase) per chunk; the number of chunks, or -1 if nothing words the facts.
+
+    Every grouping into chunks that can be worded is equally likely; no paraphrase comes twice while others are left.
+    """
+    n = len(facts)
+    ways = np.zeros(n + 1, np.float64)
+    ways[n] = 1.0
+    for i in range(n - 1, -1, -1):
+        for length in range(1, min(t.longest, n - i) + 1):
+            if is_worded(facts, chain, i, length, genders, t):
+                ways[i] += ways[i + length]
+    if ways[0] == 0.0:
+        return -1
+    chunks = 0
+    i = 0
+    while i < n:
+        point = unit(rng) * ways[i]
+        chosen = 0
+        for length in range(1, min(t.longest, n - i) + 1):
+            if ways[i + length] > 0.0 and is_worded(facts, chain, i, length, genders, t):
+                chosen = length
+                point -= ways[i + length]
+                if point < 0.0:
+                    break
+        plan[chunks, 0] = i
+        plan[chunks, 1] = chosen
+        plan[chunks, 2] = draw_paraphrase(clause_key(facts, i, chosen, genders), t, rng, plan, chunks)
+        chunks += 1
+        i += chosen
+    return chunks
+
+
+def draw_paraphrase(key: int, t: Any, rng: Any, plan: Any, chunks: int) -> Any:
+    """A paraphrase of this clause; one whose frame the story has already used is drawn again, up to eight times."""
+    code = np.int64(0)
+    for _ in range(8):
+        code = np.int64(t.candidates[t.first[key] + below(rng, t.counts[key])])
+        fresh = True
+        for c in range(chunks):
+            if t.templates[plan[c, 2] >> 1, 0] == t.templates[code >> 1, 0]:
+                fresh = False
+        if fresh:
+            break
+    return code
+
+
+def shuffle(order: Any, n: int, rng: Any) -> None:
+    """Put 0 … n - 1 into `order`, uniformly shuffled."""
+    for i in range(n):
+        order[i] = i
+    for i in range(n - 1, 0, -1):
+        j = below(rng, i + 1)
+        held = order[i]
+        order[i] = order[j]
+        order[j] = held
+
+
+def copy(out: Any, at: int, source: Any, start: int, length: int) -> Any:
+    """Append `length` bytes of `source`; the new end."""
+    for i in range(length):
+        out[at + i] = source[start + i]
+    return at + length
+
+
+def write_name(person: int, names: Any, name_bytes: Any, name_offsets: Any, brackets: bool, out: Any, at: int) -> Any:
+    """Append a person's name, in square brackets if asked; the new end."""
+    if brackets:
+        out[at] = 91
+        at += 1
+    start = name_offsets[names[person]]
+    at = copy(out, at, name_bytes, start, name_offsets[names[person] + 1] - start)
+    if brackets:
+        out[at] = 93
+        at += 1
+    return at
+
+
+def kin_word(facts: Any, first: int, a: int, b: int, genders: Any, t: Any) -> Any:
+    """The code of what path person b is to path person a (neighbours on the chunk's path, in either direction)."""
+    if b > a:
+        return np.int64(facts[first + a, 0])
+    fact = first + b
+    return np.int64(t.inverse[facts[fact, 0], genders[facts[fact, 1]]])
+
+
+def person_at(facts: Any, first: int, place: int) -> Any:
+    """Who stands at this place of the chunk's path."""
+    if place == 0:
+        return facts[first, 1]
+    return facts[first + place - 1, 2]
+
+
+def write_chunk(
+    facts: Any, first: int, length: int, code: int, genders: Any, names: Any, name_bytes: Any, name_offsets: Any,
+    brackets: bool, t: Any, out: Any, at: int,
+) -> Any:  # fmt: skip
+    """Append one paraphrase of the chunk; the new end. An odd code tells the path from its other end."""
+    template = code >> 1
+    frame = t.templates[template, 0]
+    for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
+        kind, a, b = t.ops[o, 0], t.ops[o, 1], t.ops[o, 2]
+        if kind == LITERAL:
+            at = copy(out, at, t.pool, a, b)
+        elif kind == EVENT:
+            event = t.templates[template, 1 + a]
+            at = copy(out, at, t.pool, t.events[event, b, 0], t.events[event, b, 1])
+        elif kind == TIME:
+            time = t.templates[template, 4]
+            at = copy(out, at, t.pool, t.times[time, b, 0], t.times[time, b, 1])
+        elif kind == KIN:
+            pa, pb = (length - a, length - b) if code & 1 else (a, b)
+            word = kin_word(facts, first, pa, pb, genders, t)
+            at = copy(out, at, t.pool, t.words[word, 0], t.words[word, 1])
+        else:
+            person = person_at(facts, first, length - a if code & 1 else a)
+            if kind == NAME:
+                at = write_name(person, names, name_bytes, name_offsets, brackets, out, at)
+            else:
+                gender = genders[person]
+                at = copy(out, at, t.pool, t.pronouns[b, gender, 0], t.pronouns[b, gender, 1])
+    return at
+
+
+def write_story(
+    facts: Any, plan: Any, order: Any, chunks: int, genders: Any, names: Any, name_bytes: Any, name_offsets: Any,
+    brackets: bool, t: Any, out: Any, at: int,
+) -> Any:  # fmt: skip
+    """Append the planned chunks in the given order, one space between them; the new end."""
+    for c in range(chunks):
+        if c > 0:
+            out[at] = 32
+            at += 1
+        p = order[c]
+        at = write_chunk(
+            facts, plan[p, 0], plan[p, 1], plan[p, 2], genders, names, name_bytes, name_offsets, brackets, t, out, at
+        )  # fmt: skip
+    return at
+
+
+def realize_story(
+    facts: Any, chain: Any, mixed: bool, genders: Any, names: Any, name_bytes: Any, name_offsets: Any, brackets: bool,
+    t: Any, rng: Any, plan: Any, order: Any, out: Any, at: int,
+) -> Any:  # fmt: skip
+    """Append a whole story to `out` from place `at`; (the new end, the number of chunks), or (-1, 0) if it cannot be worded.
+
+    `facts` int[n, 3] in story order; `chain` int[n] numbers the chains (path 0, each noise path its own), which never share
+    a chunk; `mixed` shuffles the chunks. `names` gives each person a place in `name_offsets`. On return `plan[:chunks]` holds
+    (first fact, length, paraphrase) and `order[:chunks]` the order of telling. `out` needs `store.room(n)` free bytes.
+    """
+    chunks = plan_story(facts, chain, genders, t, rng, plan)
+    if chunks < 0:
+        return -1, 0
+    if mixed:
+        shuffle(order, chunks, rng)
+    else:
+        for i in range(chunks):
+            order[i] = i
+    at = write_story(facts, plan, order, chunks, genders, names, name_bytes, name_offsets, brackets, t, out, at)
+    return at, chunks
+
+
+def realize_question(
+    asked: Any, names: Any, name_bytes: Any, name_offsets: Any, brackets: bool, q: Any, rng: Any, out: Any, at: int
+) -> Any:  # fmt: skip
+    """Append a question what asked[1] is to asked[0], in one of the phrasings of `q` (`store.questions()`); the new end."""
+    phrasing = below(rng, len(q.frame_start) - 1)
+    for o in range(q.frame_start[phrasing], q.frame_start[phrasing + 1]):
+        if q.ops[o, 0] == LITERAL:
+            at = copy(out, at, q.pool, q.ops[o, 1], q.ops[o, 2])
+        else:
+            at = write_name(asked[q.ops[o, 1]], names, name_bytes, name_offsets, brackets, out, at)
+    return at

@@ -1,0 +1,115 @@
+"""Wording facts, readably: lists and strings in, text out, by the same kernel that writes a million stories.
+
+realize([(0, 0, 1), (7, 1, 2)], ["Ann", "Bob", "Cat"], [0, 1, 0], Stream("demo"))   # Bob is Ann's father, Cat is Bob's sister
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine import kernels
+from recombine.errors import Infeasible, UsageError, shown
+from recombine.families.clutrr import kinship
+from recombine.families.clutrr.language import store
+from recombine.families.clutrr.language.kernel import MAX_FACTS
+from recombine.keys import Stream
+
+KERNEL_MODULE = "recombine.families.clutrr.language.kernel"
+Fact = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One paraphrase of a story: the places of its facts, its code in the store, and its text."""
+
+    facts: tuple[int, ...]
+    paraphrase: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Story:
+    """A worded story; `chunks` in the order of telling."""
+
+    text: str
+    chunks: tuple[Chunk, ...]
+
+
+def name_table(names: Sequence[str]) -> tuple[store.Array, store.Array]:
+    """Names as the kernel reads them: all bytes end to end, and n + 1 offsets."""
+    raw = [name.encode() for name in names]
+    return np.frombuffer(b"".join(raw), np.uint8).copy(), np.cumsum([0] + [len(r) for r in raw]).astype(np.int32)
+
+
+def realize(
+    facts: Sequence[Fact],
+    names: Sequence[str],
+    genders: Sequence[int],
+    stream: Stream,
+    tables: store.Tables | None = None,
+    chains: Sequence[int] | None = None,
+    mixed: bool = False,
+    brackets: bool = False,
+) -> Story:
+    """The story that states exactly these facts; draws from `stream`, which moves on.
+
+    Person i has `names[i]` and `genders[i]` (0 female, 1 male). Facts with the same number in `chains` are one path and may
+    share a paraphrase where they follow each other; by default all do. `mixed` shuffles the paraphrases.
+    """
+    t = store.tables() if tables is None else tables
+    _check(facts, names, genders)
+    array = np.array(facts, np.int32).reshape(-1, 3)
+    chain = np.array(chains if chains is not None else [0] * len(facts), np.int32)
+    plan, order = np.zeros((MAX_FACTS, 3), np.int32), np.zeros(MAX_FACTS, np.int32)
+    name_bytes, name_offsets = name_table(names)
+    out = np.zeros(store.room(t, len(facts), int(np.diff(name_offsets).max(initial=1))), np.uint8)
+    spare = np.zeros_like(out)
+    people = np.arange(len(names), dtype=np.int32)
+    gender, rng = np.array(genders, np.int8), np.array([stream.word], np.uint64)
+    kernel = kernels.load(KERNEL_MODULE, compiled=False)
+    end, chunks = kernel.realize_story(
+        array, chain, mixed, gender, people, name_bytes, name_offsets, brackets, t, rng, plan, order, out, 0
+    )  # fmt: skip
+    stream.word = int(rng[0])
+    if end < 0:
+        words = ", ".join(kinship.RELATIONS[r] for r, _, _ in facts)
+        raise Infeasible(f"no paraphrase in these tables words the facts {words}; use templates that cover every relation.")
+    told = []
+    for c in range(chunks):
+        first, length, code = (int(v) for v in plan[order[c]])
+        stop = kernel.write_chunk(
+            array, first, length, code, gender, people, name_bytes, name_offsets, brackets, t, spare, 0
+        )  # fmt: skip
+        told.append(Chunk(tuple(range(first, first + length)), code, bytes(spare[:stop]).decode()))
+    return Story(bytes(out[:end]).decode(), tuple(told))
+
+
+def _check(facts: Sequence[Fact], names: Sequence[str], genders: Sequence[int]) -> None:
+    """Refuse facts that no story can state."""
+    if not 1 <= len(facts) <= MAX_FACTS:
+        raise UsageError(f"a story states 1 to {MAX_FACTS} facts, not {len(facts)}.")
+    if len(names) != len(genders) or len(set(names)) != len(names):
+        raise UsageError(f"every person needs one gender and a name of their own; got {shown(list(names))}.")
+    for relation, subject, other in facts:
+        if not 0 <= relation < len(kinship.RELATIONS):
+            raise UsageError(f"relation code {relation} is not one of the {len(kinship.RELATIONS)}.")
+        if not (0 <= subject < len(names) and 0 <= other < len(names) and subject != other):
+            raise UsageError(
+                f"fact {(relation, subject, other)} names people outside 0 … {len(names) - 1}, or one person twice."
+            )
+        if genders[other] != kinship.GENDER[relation]:
+            raise UsageError(f"{names[other]} is a {kinship.RELATIONS[relation]} but has the other gender in `genders`.")
+
+
+def ask(subject: str, relative: str, stream: Stream, brackets: bool = False) -> str:
+    """A question what `relative` is to `subject`, in one of the store's phrasings; draws from `stream`."""
+    name_bytes, name_offsets = name_table([subject, relative])
+    out, rng = np.zeros(400 + 4 * len(name_bytes), np.uint8), np.array([stream.word], np.uint64)
+    people = np.arange(2, dtype=np.int32)
+    kernel = kernels.load(KERNEL_MODULE, compiled=False)
+    end = kernel.realize_question(people, people, name_bytes, name_offsets, brackets, store.questions(), rng, out, 0)
+    stream.word = int(rng[0])
+    return bytes(out[:end]).decode()

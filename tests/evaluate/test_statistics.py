@@ -1,0 +1,114 @@
+"""The formulas against scipy and statsmodels, and against themselves on made-up evaluations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from recombine.evaluate import statistics as st
+
+
+def test_quantiles_agree_with_scipy() -> None:
+    for df in (1, 2, 9, 29, 179, 5000):
+        for p in (0.6, 0.9, 0.975, 0.995):
+            assert st.t_quantile(p, df) == pytest.approx(scipy_stats.t.ppf(p, df), abs=1e-8)
+        for t in (0.0, 0.3, 1.7, 4.0, 12.0):
+            assert st.t_tail(t, df) == pytest.approx(2 * scipy_stats.t.sf(t, df), abs=1e-10)
+    for p in (0.025, 0.5, 0.8, 0.999):
+        assert st.normal_quantile(p) == pytest.approx(scipy_stats.norm.ppf(p), abs=1e-9)
+
+
+@pytest.mark.parametrize(("right", "rows"), [(0, 12), (12, 12), (95, 100), (500, 1000), (1, 4000)])
+def test_single_rows_give_wilson(right: int, rows: int) -> None:
+    found = st.interval([1.0] * right + [0.0] * (rows - right), list(range(rows)))
+    low, high = proportion_confint(right, rows, method="wilson")
+    assert found.low == pytest.approx(low, abs=1e-9)
+    assert found.high == pytest.approx(high, abs=1e-9)
+
+
+def test_clustered_error_agrees_with_statsmodels() -> None:
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(40), 7)
+    gap = rng.choice([-1.0, 0.0, 1.0], 280) + rng.normal(0, 0.5, 40)[clusters]
+    fitted = sm.OLS(gap, np.ones(280)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
+    found = st.compare(gap, np.zeros(280), clusters.tolist())
+    error = float(fitted.bse[0]) * math.sqrt(40 / 39)
+    assert found.difference == pytest.approx(float(fitted.params[0]), abs=1e-12)
+    assert found.high - found.low == pytest.approx(2 * scipy_stats.t.ppf(0.975, 39) * error, abs=1e-9)
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (0, 1), (5, 2), (30, 12), (400, 390)])
+def test_mcnemar_agrees_with_statsmodels(b: int, c: int) -> None:
+    expected = sm_mcnemar([[10, b], [c, 10]], exact=True).pvalue if b + c else 1.0
+    assert st.mcnemar(b, c) == pytest.approx(min(1.0, expected), abs=1e-9)
+
+
+def test_holm_agrees_with_statsmodels() -> None:
+    p = {"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.6}
+    _, expected, _, _ = multipletests(list(p.values()), method="holm")
+    assert list(st.holm(p).values()) == pytest.approx(list(expected), abs=1e-12)
+
+
+def test_threshold_agrees_with_statsmodels() -> None:
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(1)
+    x = rng.integers(1, 12, 3000).astype(float)
+    y = (rng.random(3000) < 1 / (1 + np.exp(x - 6.5))).astype(float)
+    found = st.threshold(x, y, list(range(3000)))
+    fitted = sm.Logit(y, sm.add_constant(x)).fit(disp=0)
+    assert found.value == pytest.approx(-fitted.params[0] / fitted.params[1], abs=1e-6)
+    assert found.low < 6.5 < found.high
+    assert st.threshold([1, 2], [1, 1], [0, 1]).reason == "always right"
+    assert st.threshold([1, 1], [1, 0], [0, 1]).value is None
+    assert st.threshold([1.0] * 50 + [2.0] * 50, [1.0] * 50 + [0.0] * 50, list(range(100))).value is None
+
+
+def test_too_few_clusters_print_no_interval() -> None:
+    found = st.interval([1, 0] * 100, [0] * 100 + [1] * 100)
+    assert found.low is None
+    assert "too few clusters" in found.text
+    assert st.compare([1, 0], [0, 0], [0, 1]).p is None
+
+
+def test_sizes_of_the_plan() -> None:
+    assert 610 <= st.plan_size(0.05).rows <= 635
+    assert 1_720 <= st.plan_size(0.03).rows <= 1_760
+    assert st.plan_size(0.03, per_cluster=4).rows > st.plan_size(0.03).rows
+    with pytest.raises(ValueError, match="disagreement"):
+        st.plan_size(0.3, discordant=0.2)
+
+
+def test_tied_groups() -> None:
+    means = {"a": 0.9, "b": 0.88, "c": 0.5}
+    assert st.tied_groups(means, {("a", "b"): 0.4, ("a", "c"): 0.001, ("b", "c"): 0.001}) == [["a", "b"], ["c"]]
+
+
+def test_pass_at_k() -> None:
+    assert st.pass_at_k(10, 3, 1) == pytest.approx(0.3)
+    assert st.pass_at_k(10, 10, 5) == 1.0
+    with pytest.raises(ValueError, match="pass@"):
+        st.pass_at_k(3, 1, 4)
+
+
+def test_coverage_and_false_alarms() -> None:
+    """A small run of benchmarks/coverage.py."""
+    rng = np.random.default_rng(3)
+    covered = alarms = 0
+    for _ in range(400):
+        rate = rng.beta(2.4, 0.6, 40)
+        clusters = np.repeat(np.arange(40), 5)
+        y, z = ((rng.random(200) < rate[clusters]).astype(float) for _ in range(2))
+        found = st.interval(y, clusters.tolist())
+        covered += found.low <= 0.8 <= found.high
+        alarms += st.compare(y, z, clusters.tolist()).p < 0.05
+    assert 365 <= covered <= 396
+    assert 6 <= alarms <= 36
