@@ -95,10 +95,12 @@ def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "
         _, y = place(low, share)
         parts.append(f"<line x1='{left}' y1='{y:.1f}' x2='{right}' y2='{y:.1f}' stroke='{GRID}'/>")
         parts.append(f"<text x='{left - 6}' y='{y + 4:.1f}' text-anchor='end' {FONT} fill='{SOFT}'>{share:.0%}</text>")
-    xs = sorted({p[0] for p in points})
-    for x in xs[:: max(1, -(-len(xs) // 10))]:
+    last = -100.0
+    for x in sorted({p[0] for p in points}):
         px, _ = place(x, 0)
-        parts.append(f"<text x='{px:.1f}' y='{bottom + 14:.1f}' text-anchor='middle' {FONT} fill='{SOFT}'>{x:g}</text>")
+        if px - last >= 34:
+            parts.append(f"<text x='{px:.1f}' y='{bottom + 14:.1f}' text-anchor='middle' {FONT} fill='{SOFT}'>{x:.3g}</text>")
+            last = px
     parts.append(
         f"<text x='{(left + right) / 2:.1f}' y='{height - 4}' text-anchor='middle' {FONT} fill='{SOFT}'>{escape(across)}</text>"
     )

@@ -323,7 +323,11 @@ class Example:
         return self.family.validate(self)
 
     def explain(self) -> Explanation:
-        """The proof and the shortcut readers' answers."""
+        """The proof and the shortcut readers' answers (worked out once; scoring asks for them again and again)."""
+        return self._explanation
+
+    @cached_property
+    def _explanation(self) -> Explanation:
         return self.family.explain(self)
 
     def render(self, medium: Medium = "text") -> str | bytes:

@@ -48,6 +48,17 @@ def _nearest_neighbour(train: Sequence[Example]) -> Answerer:
     return _nearest(train, pairs)
 
 
+def _careless(_train: Sequence[Example]) -> Answerer:
+    """A made-up model: half of the time it reads with care, else as a shortcut reader drawn for the example."""
+
+    def answer(example: Example) -> str:
+        stream = keys.Stream("careless answerer", example.id)
+        tempting = [s.answer for s in example.explain().shortcuts if s.answer is not None and s.answer != example.answer]
+        return stream.choice(tempting) if tempting and stream.below(2) else example.answer
+
+    return answer
+
+
 def _nearest(train: Sequence[Example], features: Callable[[Example], Counter[Any]]) -> Answerer:
     pool = [(features(example), example.answer) for example in _nonempty(train)]
     sizes = [bag.total() for bag, _ in pool]
@@ -78,6 +89,7 @@ ANSWERERS: Mapping[str, Callable[[Sequence[Example]], Answerer]] = {
     "majority": _majority,
     "bag_of_words": _bag_of_words,
     "nearest_neighbour": _nearest_neighbour,
+    "careless": _careless,
 }
 """Name -> a maker that takes train examples. Every shortcut reader is one too: `shortcut:NAME`."""
 

@@ -85,7 +85,7 @@ def evaluate(
             answerer = answering(make_answerer(name, train))
             runs.append(score_run(name, examples, answerer, split=job.split, part=job.part, on_rows=on_rows))
     _check_ids(answers, runs, folder)
-    mistakes = {(run.name, run.key): diagnose(run) for run in runs if run.name not in names or run.name.startswith(SHORTCUT)}
+    mistakes = {(run.name, run.key): diagnose(run) for run in runs if run.name not in names}
     recipes = {f"{folder.family.NAME}/{p.job.split}/{p.job.part}": p.job.recipe for p in folder.plan.parts}
     return Evaluation(
         {str(folder.path): str(folder.manifest.get("fingerprint", ""))}, recipes, runs, frozenset(names), mistakes

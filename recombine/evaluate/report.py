@@ -9,26 +9,29 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from recombine import charts
-from recombine.core import Example
+from recombine.core import Axis, Example
+from recombine.evaluate.answerers import ANSWERERS, SHORTCUT
 from recombine.evaluate.evaluate import Evaluation, findings
 from recombine.evaluate.scoring import Record, Run
 from recombine.files import write_json, write_text
 from recombine.pages import page, table
 
-EXAMPLES_PER_PART = 6
+EXAMPLES_PER_PART = 4
+PLAIN = tuple(name for name in ANSWERERS if name not in ("oracle", "careless"))
+"""Built-in answerers that stand in the headline: what a model must beat."""
 LONGEST_SHOWN = 600
 
 
 def write_report(evaluation: Evaluation, out: Path, title: str = "Evaluation") -> Path:
-    """Write report.html, report.md and report.json into a folder; returns the page's path."""
+    """Write index.html, report.md and report.json into a folder; returns the page's path."""
     found = findings(evaluation)
     write_json(out / "report.json", found)
     write_text(out / "report.md", to_markdown(found, title))
-    write_text(out / "report.html", to_html(evaluation, found, title))
-    return out / "report.html"
+    write_text(out / "index.html", to_html(evaluation, found, title))
+    return out / "index.html"
 
 
 # --- HTML ------------------------------------------------------------------------------------------------------------
@@ -55,47 +58,67 @@ def _intro(found: Mapping[str, Any]) -> str:
 
 
 def _headline(found: Mapping[str, Any]) -> str:
+    """One row a set: the given runs, what they must beat, and what the papers printed."""
+    baselines = found["baselines"]
+    given = list(dict.fromkeys(n for part in found["parts"].values() for n in part["runs"] if n not in baselines))
+    plain = [name for name in PLAIN if any(name in part["runs"] for part in found["parts"].values())]
     rows = []
     for key, part in found["parts"].items():
-        printed = "; ".join(p["text"] for p in part["published"])
-        for name, run in _ordered(part["runs"], found["baselines"]):
-            a = run["accuracy"]
-            effect = f"{a['design_effect']:.1f}" if a["low"] is not None else "—"
-            kind = "baseline" if name in found["baselines"] else "run"
-            rows.append(
-                (key, name, kind, a["text"], f"{a['rows']:,}", f"{a['clusters']:,}", effect, printed if kind == "run" else "")
-            )
-    return table(("set", "answerer", "", "accuracy", "rows", "clusters", "design effect", "published"), rows)
+        runs = part["runs"]
+        cells = [runs[name]["accuracy"]["text"] if name in runs else "—" for name in (*given, *plain)]
+        readers = [(r["accuracy"]["mean"], n) for n, r in runs.items() if n.startswith(SHORTCUT) and r["accuracy"]["mean"] < 1]
+        best = "{:.1%} {}".format(*max(readers)).replace(SHORTCUT, "") if readers else "—"
+        size = next(iter(runs.values()))["accuracy"]
+        effect = max(r["accuracy"]["design_effect"] for r in runs.values())
+        rows.append((key, *cells, best, f"{size['rows']:,} in {size['clusters']:,}", f"{effect:.1f}"))
+    header = ("set", *given, *plain, "best shortcut reader", "rows in clusters", "design effect")
+    printed = [(key, p["model"], _printed(p), p["source"]) for key, part in found["parts"].items() for p in part["published"]]
+    beside = "<h3>Published on comparable sets</h3>" + table(("set", "model", "accuracy", "where"), printed) if printed else ""
+    return table(header, rows) + beside
+
+
+def _printed(value: Mapping[str, Any]) -> str:
+    return f"{value['accuracy']:g}%" + (f" ± {value['deviation']:g}" if value["deviation"] is not None else "")
 
 
 def _ordered(runs: Mapping[str, Any], baselines: Sequence[str]) -> list[tuple[str, Any]]:
     """Given runs first, then baselines, the best first; shortcut readers are cut to the five best."""
     given = [(n, r) for n, r in runs.items() if n not in baselines]
+    runs = {n: r for n, r in runs.items() if not (n.startswith(SHORTCUT) and r["accuracy"]["mean"] == 1)}
     built = sorted(((n, r) for n, r in runs.items() if n in baselines), key=lambda pair: -pair[1]["accuracy"]["mean"])
-    plain = [pair for pair in built if not pair[0].startswith("shortcut:")]
-    readers = [pair for pair in built if pair[0].startswith("shortcut:")][:5]
+    plain = [pair for pair in built if not pair[0].startswith(SHORTCUT)]
+    readers = [pair for pair in built if pair[0].startswith(SHORTCUT)][:5]
     return given + plain + readers
 
 
 def _profile(found: Mapping[str, Any]) -> str:
-    axes = sorted({axis for run in found["profile"].values() for axis in run})
+    """A table whose cells are tinted by accuracy: one row an answerer, one column an axis."""
+    axes = [axis for axis in get_args(Axis) if any(axis in run for run in found["profile"].values())]
     if not axes:
         return ""
-    named = [name for name in found["profile"] if not name.startswith("shortcut:")]
+    head = "".join(f"<th>{escape(axis)}</th>" for axis in axes)
     rows = []
-    for name in named:
-        cells = [found["profile"][name].get(axis) for axis in axes]
-        rows.append((name, *(cell["text"] if cell else "—" for cell in cells)))
-    return "<h2>Systematicity profile</h2><p>Accuracy by what is asked of the model, over all families.</p>" + table(
-        ("answerer", *axes), rows
+    for name, run in found["profile"].items():
+        if not name.startswith(SHORTCUT):
+            cells = "".join(_tinted(run.get(axis)) for axis in axes)
+            rows.append(f"<tr><td>{escape(name)}</td>{cells}</tr>")
+    shown = (
+        f"<div class='wide'><table><thead><tr><th>answerer</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+    return f"<h2>Systematicity profile</h2><p>Accuracy by what is asked of the model, over all families.</p>{shown}"
+
+
+def _tinted(cell: Mapping[str, Any] | None) -> str:
+    if cell is None:
+        return "<td class='soft'>—</td>"
+    return f"<td style='background:rgba(37,99,235,{0.05 + 0.45 * cell['mean']:.2f})'>{escape(cell['text'])}</td>"
 
 
 def _gaps(found: Mapping[str, Any]) -> str:
     rows = [
         (g["run"], g["known"], g["held_out"], f"{100 * g['gap']:+.1f}")
         for g in found["gaps"]
-        if not g["run"].startswith("shortcut:")
+        if not g["run"].startswith(SHORTCUT)
     ]
     if not rows:
         return ""
@@ -152,7 +175,7 @@ def _curves(found: Mapping[str, Any]) -> str:
         series = {}
         for name, run in found["runs"].items():
             points = run["curves"].get(dial, [])
-            if len(points) > 1 and not name.startswith("shortcut:") and name not in ("oracle",):
+            if len(points) > 1 and not name.startswith(SHORTCUT) and name not in ("oracle",):
                 series[name] = [
                     (
                         p["at"],

@@ -16,6 +16,10 @@ LONGEST_ANSWER = 100_000
 """Characters of an answer that are looked at; what is longer is unparsable."""
 
 
+MOST_BINS = 12
+"""Points of a curve over a dial."""
+
+
 @dataclass(frozen=True)
 class Record:
     """One example's verdict, with what the statistics need."""
@@ -80,15 +84,36 @@ class Run:
         return {name: sum(values) / len(values) for name, values in figures.items()}
 
     def curve(self, dial: str) -> list[tuple[float, Interval]]:
-        """Accuracy at each value of a dial."""
+        """Accuracy along a dial: at each of its values, or in about ten bins of equal weight where it has many."""
         groups: dict[float, list[Record]] = {}
         for record in self.records:
             groups.setdefault(record.dials[dial], []).append(record)
-        return [(x, interval([r.value for r in rs], [r.cluster for r in rs])) for x, rs in sorted(groups.items())]
+        found = []
+        for bin_of in _bins(sorted(groups), {x: len(rs) for x, rs in groups.items()}):
+            rows = [record for x in bin_of for record in groups[x]]
+            middle = sum(record.dials[dial] for record in rows) / len(rows)
+            found.append((middle, interval([r.value for r in rows], [r.cluster for r in rows])))
+        return found
 
     def threshold(self, dial: str) -> Threshold:
         """Where accuracy falls through one half along a dial."""
         return threshold([r.dials[dial] for r in self.records], self.values, self.clusters)
+
+
+def _bins(values: Sequence[float], weights: Mapping[float, int]) -> list[list[float]]:
+    """Neighbouring values together, so that no more than MOST_BINS bins of about equal weight are left."""
+    if len(values) <= MOST_BINS:
+        return [[x] for x in values]
+    share = sum(weights.values()) / (MOST_BINS - 2)
+    bins: list[list[float]] = [[]]
+    weight = 0
+    for x in values:
+        if weight >= share:
+            bins.append([])
+            weight = 0
+        bins[-1].append(x)
+        weight += weights[x]
+    return bins
 
 
 def score_run(
