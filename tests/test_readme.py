@@ -46,3 +46,11 @@ def test_shell_blocks(tmp_path: Path) -> None:
 def test_make_targets_exist(target: str) -> None:
     assert f"make {target}" in README
     assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M)
+
+
+@pytest.mark.parametrize("name", ["score_a_model.py", "reward.py"])
+def test_examples_run(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / name)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
