@@ -245,3 +245,61 @@ def test_ids_make_examples() -> None:
     assert "+style=paper/" in data[5].id
     assert example(data[5].id).inputs == data[5].inputs
     assert recombine.score(data[5].id, data[5].answer).value == 1.0
+
+
+def test_stats_count_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from recombine.cli import main
+    from recombine.data.stats import stats
+
+    folder = generate("scan", tmp_path / "out", split="length", part="test")
+    found = stats(folder.path)["length/test"]
+    assert sum(found["action_length"].counts.values()) == 3920
+    assert set(found["action_length"].counts) == {24, 25, 26, 27, 28, 30, 32, 33, 36, 40, 48}
+    assert "<svg" in found["action_length"].picture()
+    assert main(["stats", str(folder.path), "--column", "action_length", "--html", str(tmp_path / "s.html")]) == 0
+    assert "█" in capsys.readouterr().out
+    assert "<svg" in (tmp_path / "s.html").read_text()
+    assert main(["stats", str(folder.path), "--column", "acton_length"]) == 2
+
+
+def test_a_suite_is_one_folder(tmp_path: Path) -> None:
+    from recombine.cli import main
+
+    out = tmp_path / "suite"
+    assert main(["generate", "scan", "--suite", "paper", "--size", "3", "--out", str(out)]) == 0
+    folder = open_folder(out)
+    splits = {part.job.split for part in folder.plan.parts}
+    assert {"simple", "length", "addprim_jump", "template_right", "filler_num3"} <= splits
+    assert recombine.verify(out).ok
+    assert main(["generate", "scan", "--suite", "papers", "--out", str(tmp_path / "x")]) == 2
+    assert main(["generate", "scan", "--suite", "paper", "--split", "length", "--out", str(tmp_path / "x")]) == 2
+
+
+def test_croissant_is_valid(tmp_path: Path) -> None:
+    pytest.importorskip("mlcroissant")
+    folder = generate("scan", tmp_path / "out", split="length", size=20).path
+    program = (
+        "import sys, warnings\nwarnings.simplefilter('ignore')\nimport mlcroissant as mlc\n"
+        "d = mlc.Dataset(jsonld=sys.argv[1] + '/croissant.json')\n"
+        "print(len(d.metadata.record_sets), next(iter(d.records('length_test')))['length_test/command'].decode())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.startswith("2 ")
+
+
+def test_card_says_how_to_make_it_again(tmp_path: Path) -> None:
+    import shlex
+
+    from recombine.cli import main
+
+    folder = generate("nacs", tmp_path / "out", split="length", part="test", size=30, seed=4, options={"style": "paper"})
+    card = (folder.path / "README.md").read_text()
+    command = next(line.strip() for line in card.splitlines() if line.strip().startswith("recombine generate"))
+    words = shlex.split(command.replace("DIR", str(tmp_path / "again")))[1:]
+    assert main(words) == 0
+    assert tree(tmp_path / "again") == tree(folder.path)
+    for heading in ("## Claims", "## Datasheet", "## Citation", "![action_length]"):
+        assert heading in card

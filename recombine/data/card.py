@@ -26,7 +26,7 @@ SIZE_NAMES = (
 )
 CARD_ROWS = 10_000
 """Rows of a part that the card's pictures are drawn from."""
-SHORTCUT_ROWS = 200
+SHORTCUT_ROWS = 100
 """Rows of a test part on which the shortcut readers are tried."""
 PICTURES = 8
 """Pictures on a card."""

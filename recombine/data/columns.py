@@ -52,7 +52,7 @@ def _array(column: Column, kind: pa.DataType) -> pa.Array:
         return pa.array(column.values, kind).take(pa.array(column.codes))
     if isinstance(column, Ragged):
         values = _array(column.values, kind.value_type)
-        return pa.ListArray.from_arrays(pa.array(column.offsets.astype(np.int32)), values).cast(kind)
+        return pa.ListArray.from_arrays(pa.array(column.offsets.astype(np.int32)), values, type=kind)
     return pa.array(column, kind)
 
 
