@@ -22,6 +22,8 @@ VERBS: dict[str, str] = {
     "audit": "judge a file that others released",
     "train": "train a model; a run is a folder, and a killed run goes on",
     "predict": "answer a part's rows with a trained model",
+    "ask": "ask a language model, through an endpoint or from a local folder",
+    "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
     "demo": "generate, verify and summarise every family; leaves a page to open",

@@ -1,6 +1,6 @@
 """Score answers, and say what went wrong and how sure we are.
 
-Answers are JSON lines with `id` and `answer`. Writes report.html (self-contained), report.md and report.json.
+Answers are JSON lines with `id` and `answer`. Writes index.html (self-contained), report.md and report.json.
 """
 
 from __future__ import annotations

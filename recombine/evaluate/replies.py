@@ -40,8 +40,7 @@ class Parsed:
 
 
 _MARKER = re.compile(
-    r"<answer>(?P<tagged>.*?)</answer>|^[ \t>*_#-]{0,12}(?:final[ \t]+)?answer[ \t]{0,3}[*_]{0,3}[ \t]{0,3}:[*_]{0,3}",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+    r"^[ \t>*_#-]{0,12}(?:final[ \t]{1,3})?answer[ \t]{0,3}[*_]{0,3}[ \t]{0,3}:[*_]{0,3}", re.IGNORECASE | re.MULTILINE
 )
 _REFUSAL = re.compile(
     r"\s*(?:(?:i['’]?m|i am) (?:very |so )?sorry\b|sorry,|i apologi[sz]e\b|i (?:can['’]?t|cannot|can not|won['’]?t|will not) |"
@@ -77,15 +76,15 @@ def _spoken(text: str) -> str:
 
 
 def _marked(said: str) -> str | None:
-    """What the last marker gives; None if there is no marker."""
-    last = None
-    for last in _MARKER.finditer(said):  # noqa: B007 - the last match is wanted
-        pass
-    if last is None:
+    """What the last marker gives; None if there is no marker. Linear in the length of the text."""
+    close = said.rfind("</answer>")
+    opened = said.rfind("<answer>", 0, max(close, 0))
+    after = max((match.end() for match in _MARKER.finditer(said)), default=-1)
+    if opened >= 0 and close > after:
+        return said[opened + len("<answer>") : close]
+    if after < 0:
         return None
-    if last["tagged"] is not None:
-        return last["tagged"].strip("\r\n")
-    line, _, below = said[last.end() :].partition("\n")
+    line, _, below = said[after:].partition("\n")
     if line.strip(_WRAPPING):
         return line
     kept = []

@@ -11,13 +11,16 @@ from recombine.errors import UnknownName
 FAMILIES: dict[str, str] = {
     "scan": "recombine.families.scan:SCAN",
     "nacs": "recombine.families.scan:NACS",
+    "gscan": "recombine.families.gscan",
+    "reascan": "recombine.families.reascan",
+    "lilgym": "recombine.families.lilgym",
 }
 """Name -> `module` or `module:member` that keeps the `Family` protocol."""
 
 if TYPE_CHECKING:  # the type checker sees a missing member here
-    from recombine.families import scan
+    from recombine.families import gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan, reascan, lilgym)
 
 
 def family(name: str) -> Family:

@@ -1,0 +1,189 @@
+"""Long checks of lilGym's programs: the compiled form against the plain interpreter, and fuzzed texts.
+
+    python benchmarks/check_lilgym_programs.py [--pairs 1000000] [--fuzz 200000] [--statements 100000] [--files FOLDER]
+
+Pairs: programs of our own grammar (and of the published files in FOLDER) on random scenes, towers and scattered items.
+Fuzz: programs with characters, words and brackets changed; each must give a `ProgramError` or a value within 100 ms.
+Statements: the sentence, read back by the oracle, against its program. Exits with 1 at the first difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from recombine import files, kernels, keys
+from recombine.errors import ProgramError
+from recombine.families.lilgym import oracle, program, program_reference, statements, worlds
+from recombine.families.lilgym.program import KERNEL_NAME, UNDECIDED, Bank, Program
+from recombine.families.lilgym.scene import KINDS, Kind, Scene, unpack
+
+LIMIT_SECONDS = 0.1
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]+")
+
+
+def published(folder: Path | None) -> list[str]:
+    """The distinct programs of the published files in a folder."""
+    texts: dict[str, None] = {}
+    for path in sorted(folder.glob("*_*_*.json*")) if folder else []:
+        texts |= dict.fromkeys(record["lf"] for record in files.read_json(path).values() if "lf" in record)
+    return list(texts)
+
+
+def own(kind: Kind, count: int) -> list[str]:
+    """Distinct programs of our own statements."""
+    stream = keys.Stream("check", "own", kind)
+    texts: dict[str, None] = {}
+    while len(texts) < count:
+        texts[statements.draw(kind, stream).program] = None
+    return list(texts)
+
+
+def scenes(count: int, seed: str) -> tuple[np.ndarray, np.ndarray, list[Scene]]:
+    """Scenes of all four sorts, a quarter each; SCATTER's may hold overlapping items pushed a little over the edge."""
+    packed = []
+    for kind in KINDS:
+        for scratch in (False, True):
+            items, counts = worlds.draw_scenes(kind, scratch, keys.states(keys.state(seed, kind, int(scratch)), 0, -(-count // 4)), True)
+            wide = np.zeros((len(counts), 21, 6), np.int16)
+            wide[:, : items.shape[1]] = items
+            packed.append((wide, counts))
+    items, counts = np.concatenate([p[0] for p in packed]), np.concatenate([p[1] for p in packed])
+    stream = keys.Stream(seed, "jitter")
+    for row in range(len(counts) // 2, len(counts), 3):
+        for k in range(int(counts[row])):
+            items[row, k, 1 + stream.below(2)] += stream.below(9) - 4
+    return items, counts, unpack("scatter", items, counts)
+
+
+def compare(programs: list[Program], pairs: int, seed: str = "check") -> int:
+    """How many program/scene pairs differ between the two forms, of at least `pairs`; errors must be left open by the kernel."""
+    per_program = max(1, -(-pairs // len(programs)))
+    items, counts, shown = scenes(max(200, per_program), seed)
+    bank = Bank(programs)
+    index = np.repeat(np.arange(len(programs)), per_program)
+    chosen = (index * 7919 + np.tile(np.arange(per_program), len(programs)) * 104729) % len(counts)
+    out = np.zeros(len(index), np.int8)
+    words = np.zeros(program.kernel.HEADER + program.kernel.ROWS * items.shape[1], np.int64)
+    run = kernels.load(KERNEL_NAME, True).evaluate_batch
+    run(bank.code, bank.offsets, index, items[chosen], counts[chosen], words, bank.registers, out)
+    laid = {int(c): program_reference.World.of(shown[int(c)]) for c in np.unique(chosen)}
+    wrong = undecided = 0
+    for which, scene, value in zip(index.tolist(), chosen.tolist(), out.tolist(), strict=True):
+        try:
+            expected = int(program_reference.evaluate_world(programs[which].tree, laid[scene]))
+        except ProgramError:
+            expected = UNDECIDED
+        undecided += value == UNDECIDED
+        if value not in (expected, UNDECIDED):
+            wrong += 1
+            print("DIFFERENT", programs[which].text, shown[scene], expected, value)
+    print(f"  {len(index):,} pairs, {len(programs):,} programs, {len(counts):,} scenes: {wrong} differ, {undecided:,} left open by the kernel")
+    return wrong
+
+
+def mutated(text: str, stream: keys.Stream, others: list[str]) -> str:
+    """The text with one to four changes: words and signs dropped, doubled, swapped, replaced; characters flipped; texts spliced."""
+    for _ in range(1 + stream.below(4)):
+        parts = _WORDS.findall(text) or [""]
+        where = stream.below(len(parts))
+        match stream.below(8):
+            case 0:
+                del parts[where]
+            case 1:
+                parts.insert(where, parts[where])
+            case 2:
+                parts[where] = stream.choice(_WORDS.findall(stream.choice(others)) or ["x"])
+            case 3:
+                parts[where] = stream.choice(["(", ")", "[", "]", "{", "}", "lambda", "not", "0", "9" * 30, "'", "\0", "\ud800", "é", "**", ".", ","])
+            case 4:
+                other = stream.below(len(parts))
+                parts[where], parts[other] = parts[other], parts[where]
+            case 5:
+                parts[where:] = _WORDS.findall(stream.choice(others))[stream.below(20) :]
+            case 6:
+                parts[where] = "".join(chr(32 + stream.below(95)) for _ in range(1 + stream.below(6)))
+            case _:
+                parts[where] = parts[where] * (1 + stream.below(40))
+        text = "".join(parts)
+    return text
+
+
+def fuzz(texts: list[str], count: int, seed: str = "fuzz") -> tuple[int, list[Program]]:
+    """(untyped errors or slow cases, the texts that were programs after all) of `count` mutated texts, tried on dense scenes."""
+    stream = keys.Stream(seed)
+    _, _, shown = scenes(64, seed)
+    dense = sorted(shown, key=lambda scene: -len(scene.items))[:8]
+    faults = 0
+    accepted: list[Program] = []
+    slowest = 0.0
+    for number in range(count):
+        text = mutated(stream.choice(texts), stream, texts)
+        began = time.process_time()
+        try:
+            made = program.compile.__wrapped__(text)
+            accepted.append(made)
+            made.evaluate(dense[number % len(dense)])
+            made.code  # noqa: B018 - compiling must not fail either
+        except ProgramError:
+            pass
+        except Exception as problem:
+            faults += 1
+            print("UNTYPED", type(problem).__name__, problem, json.dumps(text))
+        took = time.process_time() - began
+        slowest = max(slowest, took)
+        if took > LIMIT_SECONDS:
+            faults += 1
+            print(f"SLOW {took:.3f} s", json.dumps(text))
+    print(f"  {count:,} fuzzed texts: {faults} faults, {len(accepted):,} were programs; the slowest took {1000 * slowest:.1f} ms")
+    return faults, accepted
+
+
+def read_back(count: int, seed: str = "read back") -> int:
+    """How many statement/scene pairs the oracle and the program judge differently."""
+    wrong = 0
+    for kind in KINDS:
+        stream = keys.Stream(seed, kind)
+        looks = [worlds.looks(kind, scratch) for scratch in (False, True)]
+        shown = [scene for look in looks for scene in unpack(kind, look.items, look.counts)]
+        for number in range(count // 2):
+            statement = statements.draw(kind, stream)
+            test, made = oracle.understand(statement.text), program.compile(statement.program)
+            for offset in range(4):
+                scene = shown[(number * 4 + offset) * 37 % len(shown)]
+                if test(scene.items) != made.evaluate(scene):
+                    wrong += 1
+                    print("DIFFERENT", statement.text, statement.program, scene)
+    print(f"  {count:,} statements on 4 scenes each: {wrong} differ")
+    return wrong
+
+
+def main() -> int:
+    """Run the checks at the given counts; 1 if anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--fuzz", type=int, default=200_000)
+    parser.add_argument("--statements", type=int, default=100_000)
+    parser.add_argument("--files", type=Path, default=None, help="a folder of published lilGym files")
+    asked = parser.parse_args()
+    texts = published(asked.files)
+    print(f"{len(texts):,} published programs")
+    texts += [text for kind in KINDS for text in own(kind, 1000)]
+    programs = [program.compile(text) for text in texts]
+    print(f"{sum(p.code is None for p in programs)} of {len(programs):,} programs are left to the plain interpreter")
+    faults = compare(programs, asked.pairs) if asked.pairs else 0
+    if asked.fuzz:
+        found, survivors = fuzz(texts, asked.fuzz)
+        faults += found + (compare(survivors, 20 * len(survivors), "survivors") if survivors else 0)
+    faults += read_back(asked.statements) if asked.statements else 0
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""Put N sound ReaSCAN examples, spread over all splits and parts, through the oracle; count what is broken and what leaks.
+
+    python benchmarks/check_reascan.py 1000000 --state check.json
+
+With --state the run can be stopped and taken up again. Exit code 1 if anything is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from recombine.core import make_job
+from recombine.families import family
+from recombine.families.reascan import oracle_batch, oracle_kernel
+
+CHUNK = 20_000
+BITS = {
+    "non-unique referent": oracle_kernel.REFERENT,
+    "wrong determiner": oracle_kernel.DETERMINER,
+    "wrong binding": oracle_kernel.BINDING,
+    "wrong plan": oracle_kernel.ACTIONS,
+    "readings disagree": oracle_kernel.READING,
+    "size classes": oracle_kernel.SIZES,
+    "unnecessary unmarked word": oracle_kernel.NEED,
+    "false mark": oracle_kernel.MARK,
+    "replay mismatch": oracle_kernel.REPLAY,
+}
+
+
+def pieces(total: int) -> list[tuple[str, str, int, int]]:
+    """(split, part, start, stop): every part gets an equal share, in chunks."""
+    item = family("reascan")
+    parts = [(split, part) for split in item.SPLITS for part in item.SPLITS[split].parts]
+    share = -(-total // len(parts))
+    return [(s, p, at, min(at + CHUNK, share)) for s, p in parts for at in range(0, share, CHUNK)]
+
+
+def check(split: str, part: str, start: int, stop: int, seed: int) -> tuple[dict[str, int], np.ndarray, int]:
+    """(findings, canonical words, spare words marked) of some rows."""
+    item = family("reascan")
+    batch = item.generate(make_job(item, split, part, "sound", seed).rows(start, stop))
+    read = oracle_batch.read_columns(batch)
+    laws = oracle_batch.broken_laws(batch, read, compiled=stop - start >= 500)
+    found = {name: int((laws & bit != 0).sum()) for name, bit in BITS.items()}
+    found["unreadable command"] = int((read.unread != 0).sum())
+    found["wrong field or role"] = int(oracle_batch.broken_fields(batch, read).sum())
+    found["outside its split"] = int(oracle_batch.broken_claims(batch, read).sum())
+    return found, item.canonical_batch(batch), len(batch.columns["spare_words"].values)
+
+
+def leaks(words: dict[str, list[np.ndarray]]) -> int:
+    """Canonical forms that are in two parts of one split, or in `all` and a set held out from it."""
+    item = family("reascan")
+    joined = {key: np.unique(np.concatenate(arrays)) for key, arrays in words.items()}
+    found = 0
+    for split, about in item.SPLITS.items():
+        keys = [f"{split}/{part}" for part in about.parts] + ["/".join(alias) for alias in about.aliases.values()]
+        for i, a in enumerate(keys):
+            for b in keys[i + 1 :]:
+                if a in joined and b in joined:
+                    found += len(np.intersect1d(joined[a], joined[b], assume_unique=True))
+    return found
+
+
+def main() -> int:
+    """Run the check and print its findings as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--state", type=Path, default=None, help="remember finished chunks here (with a .npz beside it)")
+    arguments = parser.parse_args()
+    state = arguments.state
+    done: dict[str, dict[str, int]] = json.loads(state.read_text()) if state and state.exists() else {}
+    words: dict[str, list[np.ndarray]] = {}
+    if state and done:
+        with np.load(state.with_suffix(".npz")) as kept:
+            words = {key: [kept[key]] for key in kept.files}
+    began = time.process_time()
+    for split, part, start, stop in pieces(arguments.count):
+        name = f"{split}/{part}/{start}-{stop}"
+        if name in done:
+            continue
+        found, forms, spare = check(split, part, start, stop, arguments.seed)
+        done[name] = {"rows": stop - start, "marked spare": spare, **found}
+        words.setdefault(f"{split}/{part}", []).append(forms)
+        print(f"{name} {({k: v for k, v in found.items() if v}) or 'ok'}", file=sys.stderr, flush=True)
+        if state:
+            np.savez(state.with_suffix(".npz"), **{key: np.concatenate(arrays) for key, arrays in words.items()})
+            state.write_text(json.dumps(done))
+    totals: dict[str, int] = {}
+    for counted in done.values():
+        for key, value in counted.items():
+            totals[key] = totals.get(key, 0) + value
+    totals["leaks"] = leaks(words)
+    broken = sum(value for key, value in totals.items() if key not in ("rows", "marked spare"))
+    print(json.dumps({**totals, "broken": broken, "cpu_seconds": round(time.process_time() - began, 1)}, indent=2))
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

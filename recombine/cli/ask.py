@@ -1,0 +1,222 @@
+"""Ask a language model about every row of a part; `recombine evaluate` reads the answers.
+
+recombine ask reascan --split a1 --size 400 --model NAME --endpoint https://HOST/v1 --price 3,15 --out runs/a1
+recombine ask scan --split length --model hf:PATH --out runs/local
+
+The endpoint speaks the OpenAI chat protocol; its key is read from RECOMBINE_API_KEY (or OPENAI_API_KEY) and written nowhere.
+A run is a folder: killed or stopped, it is finished by the same command, and no row with a reply is asked again. --dry-run shows
+one whole prompt and what the run will cost, and asks nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from recombine.cli.printing import print_json, print_table, progress, say
+from recombine.cli.requests import add_request, options_of, whole_number
+from recombine.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from recombine.evaluate.ask import Answerer, Asked, Outcome
+    from recombine.evaluate.endpoint import Reply
+    from recombine.evaluate.prices import Price
+    from recombine.models.hf import LocalModel
+
+RESERVED = ("messages", "model", "stream", "n")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine ask`."""
+    parser.add_argument("family", help="a family's name, or a folder")
+    add_request(parser, several=False)
+    parser.add_argument("--size", type=whole_number, metavar="N", help="so many rows of the part (default: all)")
+    parser.add_argument("--model", required=True, metavar="NAME", help="the endpoint's name of the model, or hf:PATH, a local folder")
+    parser.add_argument("--endpoint", metavar="URL", help="address up to /v1; https, or http to this machine")
+    parser.add_argument("--style", default="direct", metavar="S", help="direct (default), step_by_step or rules")
+    parser.add_argument(
+        "--image", nargs="?", const="instead", choices=("instead", "beside"),
+        help="show the world as a picture, instead of its description (default) or beside it",
+    )  # fmt: skip
+    parser.add_argument("--shots", type=whole_number, default=0, metavar="K", help="examples from the training part (default 0)")
+    parser.add_argument("--fresh-shots", action="store_true", help="draw other examples for every row (default: the same ones)")
+    parser.add_argument("--out", metavar="DIR", help="the folder of the run; taken up again if it exists")
+    money = parser.add_argument_group("what it may use")
+    money.add_argument("--price", metavar="IN,OUT", help="price per million tokens, needed unless the model is on this machine")
+    money.add_argument("--max-cost", type=float, default=10.0, metavar="X", help="the most that the run may cost in all (default 10)")
+    money.add_argument("--max-requests", type=whole_number, metavar="N", help="the most requests, repeated ones included")
+    money.add_argument("--max-total-tokens", type=whole_number, metavar="N", help="the most tokens, read and written together")
+    money.add_argument("--dry-run", action="store_true", help="show one prompt and the estimate; ask nothing")
+    how = parser.add_argument_group("how to ask")
+    how.add_argument("--max-tokens", type=whole_number, default=2048, metavar="N", help="longest reply (default 2048)")
+    how.add_argument("--temperature", type=float, default=0.0, metavar="T", help="default 0")
+    how.add_argument(
+        "--body", action="append", default=[], metavar="NAME=JSON",
+        help="set another field of the request, null removes one: --body max_tokens=null --body max_completion_tokens=2048",
+    )  # fmt: skip
+    how.add_argument("--concurrency", type=whole_number, default=8, metavar="N", help="requests under way at a time (default 8)")
+    how.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one attempt (default 120)")
+    how.add_argument("--retries", type=whole_number, default=5, metavar="N", help="further attempts after a failure (default 5)")
+    how.add_argument("--backoff", type=float, default=1.0, metavar="S", help="seconds before the first repetition (default 1)")
+    how.add_argument("--retry-errors", action="store_true", help="ask again the rows whose last attempt ended in an error")
+    how.add_argument("--device", default="cpu", help="for hf: models, cpu (default) or cuda")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask, or estimate; exit code 1 if a cap stopped the run before its end."""
+    from recombine.evaluate.ask import Caps, ask, estimate
+
+    price = _price(arguments)
+    asked, answerer = _asked(arguments)
+    cost = arguments.max_cost
+    if not math.isfinite(cost) or cost < 0:
+        raise UsageError(f"--max-cost is {cost}, but must be a number from 0.")
+    expected = estimate(asked, price)
+    if arguments.dry_run:
+        _show(asked, expected, arguments.json)
+        return 0
+    if expected.cost_in > cost:
+        raise UsageError(
+            f"the {expected.rows:,} prompts alone cost about {expected.cost_in:,.2f}, over --max-cost {cost:,.2f}; "
+            "raise it, or ask about fewer rows with --size."
+        )
+    if not arguments.out:
+        raise UsageError("--out is missing: the folder of the run (or --dry-run to ask nothing).")
+    caps = Caps(arguments.max_requests, arguments.max_total_tokens, cost)
+    with progress(f"asking {arguments.model}", asked.count) as tick:
+        outcome = ask(
+            asked, answerer, arguments.out, caps=caps, price=price, on_reply=tick,
+            concurrency=1 if arguments.model.startswith("hf:") else arguments.concurrency, retry_errors=arguments.retry_errors,
+        )  # fmt: skip
+    _report(outcome, arguments)
+    return 1 if outcome.stopped else 0
+
+
+def _price(arguments: argparse.Namespace) -> Price:
+    from recombine.evaluate.endpoint import check_endpoint, is_local
+    from recombine.evaluate.prices import FREE, parse_price
+
+    if arguments.price is not None:
+        return parse_price(arguments.price)
+    if arguments.model.startswith("hf:") or (arguments.endpoint and is_local(check_endpoint(arguments.endpoint))):
+        return FREE
+    raise UsageError(f"the price of {shown(arguments.model)} is not known; give --price IN,OUT per million tokens, such as 3,15.")
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
+    """What is asked, and who answers."""
+    from recombine.data.datasets import load
+    from recombine.evaluate.ask import Asked, train_part
+    from recombine.evaluate.endpoint import Endpoint, Patience
+    from recombine.evaluate.prompts import Prompter, Sight
+
+    options: dict[str, Any] = options_of(arguments)
+    rows = load(
+        arguments.family, arguments.split, arguments.part, seed=arguments.seed, recipe=arguments.recipe, size=arguments.size, **options
+    )
+    sights: dict[str | None, Sight] = {None: "text", "instead": "picture", "beside": "both"}
+    train = train_part(rows, arguments.split, options) if arguments.shots else ()
+    prompter = Prompter(
+        rows.family, arguments.style, sights[arguments.image], arguments.shots, arguments.fresh_shots, train, rows.job.seed
+    )
+    if not 1 <= arguments.max_tokens <= 10_000_000:
+        raise UsageError(f"--max-tokens is {arguments.max_tokens}, but must be at least 1.")
+    if arguments.model.startswith("hf:"):
+        if arguments.endpoint or arguments.body:
+            raise UsageError("hf: models need neither --endpoint nor --body.")
+        if arguments.image:
+            raise UsageError("hf: models are asked in words only; leave out --image.")
+        local = Local(arguments.model.removeprefix("hf:"), arguments.max_tokens, arguments.device)
+        settings = {"decoding": "greedy", "weights": "" if arguments.dry_run else local.model.fingerprint}
+        return Asked(rows, prompter, arguments.model, "", settings, arguments.max_tokens, arguments.size), local
+    if not arguments.endpoint:
+        raise UsageError("--endpoint is missing: the address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+    if not (0 < arguments.timeout <= 86_400 and arguments.retries <= 100 and 0 <= arguments.backoff <= 600):
+        raise UsageError("--timeout takes 0 to 86,400 seconds, --retries at most 100, --backoff 0 to 600 seconds.")
+    settings = _settings(arguments)
+    patience = Patience(arguments.timeout, arguments.retries, arguments.backoff)
+    endpoint = Endpoint(arguments.endpoint, arguments.model, settings, patience, connections=max(1, arguments.concurrency))
+    return Asked(rows, prompter, arguments.model, endpoint.url, settings, arguments.max_tokens, arguments.size), endpoint
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The fields of the request besides model and messages."""
+    settings: dict[str, Any] = {"temperature": arguments.temperature, "max_tokens": arguments.max_tokens}
+    for word in arguments.body:
+        name, equals, text = word.partition("=")
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value, equals = None, ""
+        if not equals or not name or name in RESERVED:
+            raise UsageError(f"--body {shown(word)} is not NAME=JSON with another name than {', '.join(RESERVED)}.")
+        settings[name] = value
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+class Local:
+    """A local Hugging Face model as an answerer; loaded when first needed."""
+
+    def __init__(self, folder: str, max_tokens: int, device: str) -> None:
+        self.folder, self.max_tokens, self.device = folder, max_tokens, device
+        self._model: LocalModel | None = None
+
+    @property
+    def model(self) -> LocalModel:
+        """The model itself."""
+        if self._model is None:
+            try:
+                from recombine.models.hf import LocalModel
+            except ImportError as problem:
+                raise UsageError(f"hf: models need the `train` extra: pip install 'recombine[train]' ({problem.name}).") from None
+            self._model = LocalModel(self.folder, self.device)
+        return self._model
+
+    async def __aenter__(self) -> Local:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+    async def ask(self, name: str, messages: list[dict[str, Any]], before: Callable[[], None]) -> Reply:  # noqa: ARG002
+        """One reply."""
+        import time
+
+        from recombine.evaluate.endpoint import Reply
+
+        before()
+        began = time.monotonic()
+        said = self.model.complete(messages, self.max_tokens)
+        seconds = round(time.monotonic() - began, 3)
+        return Reply(said.text, said.finish, "", f"hf:{self.folder}", "", said.tokens_in, said.tokens_out, seconds=seconds)
+
+
+# --- printing --------------------------------------------------------------------------------------------------------
+
+
+def _show(asked: Asked, expected: Any, as_json: bool) -> None:
+    if as_json:
+        print_json({"asked": asked.identity(), **asdict(expected)})
+        return
+    say(expected.prompt)
+    say("-" * 80)
+    say(f"{expected.rows:,} rows of {asked.rows.job.key}; nothing was asked.")
+    say(f"about {expected.tokens_in:,} tokens to read, at most {expected.most_tokens_out:,} to write")
+    say(f"about {expected.cost_in:,.2f} for reading, at most {expected.most_cost:,.2f} in all (repeated attempts apart)")
+
+
+def _report(outcome: Outcome, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        print_json(asdict(outcome))
+        return
+    print_table("", ("status", "rows"), [(name, f"{count:,}") for name, count in outcome.statuses.items()])
+    say(f"mean score {outcome.mean:.1%} over the rows with a reply, non-answers as wrong; {outcome.asked_now:,} asked now")
+    say(f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far")
+    if outcome.stopped:
+        say(f"stopped: {outcome.stopped}. Raise the cap and run the same command to go on.")
+    say(f"answers: {arguments.out}/answers.jsonl; next: recombine evaluate")

@@ -1,0 +1,45 @@
+"""Run the experiments behind a published table and print our mean ± deviation beside the paper's value.
+
+Finished runs are kept: a killed command goes on where it stopped, and tables that share runs train them once.
+
+  recombine reproduce list
+  recombine reproduce nacs-table1 --scale minute --out /tmp/table1
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from recombine.cli.printing import print_table, say
+from recombine.cli.requests import whole_number
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine reproduce`."""
+    parser.add_argument("table", help="a table's name, or `list`")
+    parser.add_argument("--scale", default="minute", metavar="S", help="paper, day, hour or minute (default)")
+    parser.add_argument("--out", metavar="FOLDER", default="runs", help="runs and reports are kept here (default: runs)")
+    parser.add_argument("--workers", type=whole_number, default=0, metavar="N", help="runs at a time (default: one per core)")
+    parser.add_argument("--seeds", type=whole_number, default=0, metavar="N", help="so many seeds instead of the scale's")
+    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="only cells whose name has this text")
+    parser.add_argument("--files", metavar="FOLDER", help="published files, for tables that need them (translation)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the cells, print the table, write JSON and Markdown."""
+    from recombine.models.tables import TABLES
+
+    if arguments.table == "list":
+        print_table("", ["table", "what"], [(name, table.title) for name, table in TABLES.items()])
+        return 0
+    from recombine.models.reproduce import Wish, reproduce
+
+    wish = Wish(
+        arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or ""
+    )  # fmt: skip
+    report = reproduce(wish, Path(arguments.out))
+    print_table(report.title, report.header, report.rows)
+    say(report.scale)
+    say(f"written: {report.json_path}, {report.markdown_path}")
+    return 0

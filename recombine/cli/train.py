@@ -1,0 +1,97 @@
+"""Train a model on a family's split, or on a folder that `generate` made.
+
+A run is a folder: run.json, the best and the last weights (safetensors), metrics.jsonl. Started again after a kill, it goes on
+and ends in the same weights. `recombine predict` answers with it.
+
+  recombine train gru-attn --data scan --split length --out runs/length
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recombine.cli.printing import say
+from recombine.cli.requests import add_request, options_of, whole_number
+from recombine.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from recombine.models.parts import Request
+    from recombine.models.train import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine train`."""
+    parser.add_argument("model", help="a model's name (`recombine train list` shows them)")
+    parser.add_argument("--data", metavar="D", help="a family's name, or a folder")
+    add_request(parser, several=False)
+    parser.add_argument("--validation", metavar="P", help="the part to stop by (default: validation, or a tenth held out)")
+    parser.add_argument("--out", metavar="RUN", help="the run's folder; taken up again if it exists")
+    parser.add_argument("--run-seed", type=whole_number, default=0, metavar="K", help="seed of weights, order and dropout")
+    parser.add_argument(
+        "--with", action="append", default=[], metavar="NAME=VALUE", dest="settings",
+        help="change a setting of the model or of the training (epochs, batch, rate, units, …); may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard events into the run's folder")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, or print the models' names."""
+    from recombine.models import MODELS
+
+    if arguments.model == "list":
+        for name in MODELS:
+            say(name)
+        return 0
+    if not arguments.data or not arguments.out:
+        raise UsageError("train needs --data (a family or a folder) and --out (the run's folder).")
+    from recombine.models.parts import learning_parts
+    from recombine.models.settings import plan_for
+    from recombine.models.train import train
+
+    plan = plan_for(arguments.model, _pairs(arguments.settings), arguments.run_seed)
+    learning = learning_parts(request_of(arguments), arguments.part, arguments.validation)
+    from dataclasses import replace
+
+    out = Path(arguments.out)
+    with reporting(out if arguments.tensorboard else None, plan.training.epochs) as report:
+        result = train(replace(plan, data=learning.note), learning.fit, learning.validation, out, report, arguments.device)
+    say(f"best validation score {100 * result.best:.2f} % after epoch {result.best_epoch} of {result.epochs}; {result.stopped}")
+    say(f"{result.seconds:,.0f} s in all; next: recombine predict {arguments.out} --data {arguments.data} --out answers.jsonl")
+    return 0
+
+
+def request_of(arguments: argparse.Namespace) -> Request:
+    """The words that say which data."""
+    from recombine.models.parts import Request
+
+    return Request(arguments.data, arguments.split, arguments.seed, arguments.recipe, options_of(arguments))
+
+
+def _pairs(words: list[str]) -> dict[str, object]:
+    settings: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--with {shown(word)} is not NAME=VALUE.")
+        settings[name] = value
+    return settings
+
+
+class reporting:  # noqa: N801
+    """Progress with loss and accuracy: a live line on a terminal, a line per epoch otherwise; TensorBoard if asked for."""
+
+    def __init__(self, events: Path | None, epochs: int) -> None:
+        self.events, self.epochs = events, epochs
+
+    def __enter__(self) -> Report:
+        from recombine.models.progress import Progress
+
+        self.progress = Progress(self.epochs, self.events, live=sys.stderr.isatty())
+        return self.progress
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.close()

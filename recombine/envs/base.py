@@ -1,0 +1,391 @@
+"""One Gymnasium environment and one vector environment over any engine: seeding, choice of instances, resets and infos.
+
+An engine steps n episodes at once and knows nothing of Gymnasium's habits. `SingleEnv` holds an engine of one place, `BatchedEnv`
+one of n; since both run the same engine, both give the same results. Each place of a `BatchedEnv` draws its instances from
+its own generator, seeded as `SyncVectorEnv` seeds its environments.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from recombine.errors import UnknownName, UsageError, shown
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Observation = dict[str, Any]
+
+
+class Result(NamedTuple):
+    """One step of all places. `facts` are the step's infos by name; `final` those that belong only to ended episodes."""
+
+    rewards: NDArray[np.float64]
+    terminated: Flags
+    truncated: Flags
+    facts: dict[str, NDArray[Any]]
+    final: dict[str, NDArray[Any]]
+
+
+class Engine(Protocol):
+    """Episodes in n places, stepped together."""
+
+    observation_space: gym.spaces.Dict
+    action_space: gym.spaces.Discrete
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The instances' ids."""
+
+    def begin(self, places: int) -> None:
+        """Make room for this many episodes; none is under way yet."""
+
+    def restart(self, which: Numbers, rows: Numbers) -> None:
+        """Start the episodes of instances `rows` in the places `which`."""
+
+    def advance(self, actions: Numbers) -> Result:
+        """One step of every episode under way; places without one stay as they are, with reward 0."""
+
+    def observe(self) -> dict[str, Any]:
+        """What the agents see now: new arrays with one row per place (a tuple of strings for text)."""
+
+    def standing(self) -> dict[str, NDArray[Any]]:
+        """Infos that hold during whole episodes and after resets, by name."""
+
+    def masks(self) -> Any:
+        """Validity of the actions now: (places, actions) booleans, or a mapping of such factors."""
+
+    def state(self) -> Any:
+        """All that changes, as an independent copy."""
+
+    def set_state(self, state: Any) -> None:
+        """Go on from a copy that `state` gave."""
+
+    def picture(self, place: int) -> NDArray[np.uint8]:
+        """An RGB picture of a place."""
+
+    def text(self, place: int) -> str:
+        """A place in characters."""
+
+
+@dataclass
+class Cursor:
+    """The order of an evaluation: every instance once."""
+
+    size: int
+    next: int = 0
+
+    @property
+    def remaining(self) -> int:
+        """Instances not handed out yet."""
+        return self.size - self.next
+
+    def take(self) -> int | None:
+        """The next instance, or None when all have been handed out."""
+        if self.next >= self.size:
+            return None
+        self.next += 1
+        return self.next - 1
+
+
+def objects(values: Sequence[str]) -> NDArray[Any]:
+    """Strings as an array of Python objects, for infos."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
+
+
+def _chosen(engine: Engine, options: Mapping[str, Any] | None) -> int | None:
+    """The instance that reset options name by `id` or `index`, if they do."""
+    given = dict(options or {})
+    given.pop("restart", None)
+    unknown = [name for name in given if name not in ("id", "index")]
+    if unknown:
+        raise UnknownName("reset option", unknown[0], ["id", "index", "restart"])
+    if "id" in given:
+        try:
+            return list(engine.ids).index(given["id"])
+        except ValueError:
+            near = [str(i) for i in engine.ids[:5]]
+            raise UsageError(
+                f"no instance has the id {shown(given['id'])}; there are {len(engine.ids)}, such as {near}."
+            ) from None
+    if "index" in given:
+        index = given["index"]
+        if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(engine.ids):
+            raise UsageError(f"index is {shown(index)}, but must be an integer from 0 to {len(engine.ids) - 1}.")
+        return int(index)
+    return None
+
+
+def check_render_mode(mode: str | None, modes: Sequence[str]) -> str | None:
+    """The render mode, if it is one."""
+    if mode is not None and mode not in modes:
+        raise UnknownName("render mode", mode, modes)
+    return mode
+
+
+class SingleEnv(gym.Env[Observation, Any]):
+    """One episode at a time. `reset(options={"id": …})` or `{"index": …}` picks the instance; otherwise it is drawn.
+
+    With `evaluate`, resets visit every instance once, in order; `info["remaining"]` counts down, and one reset too many is an
+    error (a seed or `options={"restart": True}` starts over). `info["action_mask"]` and `action_masks()` hold the valid actions.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}  # noqa: RUF012 - gymnasium's own form
+
+    def __init__(self, engine: Engine, render_mode: str | None = None, evaluate: bool = False, masks: bool = True) -> None:
+        self.engine = engine
+        self.observation_space = engine.observation_space
+        self.action_space = engine.action_space
+        self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
+        self.cursor = Cursor(len(engine.ids)) if evaluate else None
+        self.with_masks = masks
+        self.running = False
+        engine.begin(1)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode; the same seed gives the same sequence of instances from here on."""
+        super().reset(seed=seed)
+        row = _chosen(self.engine, options)
+        if row is None and self.cursor is not None:
+            if seed is not None or (options or {}).get("restart"):
+                self.cursor.next = 0
+            row = self.cursor.take()
+            if row is None:
+                raise UsageError(
+                    f"all {self.cursor.size} instances have been visited; reset(options={{'restart': True}}) starts over."
+                )
+        elif row is None:
+            row = int(self.np_random.integers(len(self.engine.ids)))
+        self.engine.restart(np.zeros(1, np.int64), np.array([row]))
+        self.running = True
+        return self._observed(), self._told(self._standing())
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """One action; the episode ends when one of the two flags is set."""
+        if not self.running:
+            raise UsageError("no episode is under way: call reset() first.")
+        result = self.engine.advance(np.asarray(action).reshape(1))
+        facts = {**self._standing(), **result.facts}
+        terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
+        if terminated or truncated:
+            facts.update(result.final)
+            self.running = False
+        return self._observed(), float(result.rewards[0]), terminated, truncated, self._told(facts)
+
+    def action_masks(self) -> Any:
+        """Which actions are valid now: one boolean per action, or a mapping of factors where there are too many."""
+        masks = self.engine.masks()
+        return {name: mask[0] for name, mask in masks.items()} if isinstance(masks, dict) else masks[0]
+
+    def render(self) -> Any:
+        """The scene as an RGB array or as text, by the render mode."""
+        if self.render_mode == "rgb_array":
+            return self.engine.picture(0)
+        return self.engine.text(0) if self.render_mode == "ansi" else None
+
+    def get_state(self) -> Any:
+        """A copy of the episode and of the generator; `set_state` goes on from it, here or in an equal environment."""
+        return self.engine.state(), copy.deepcopy(self.np_random), copy.copy(self.cursor), self.running
+
+    def set_state(self, state: Any) -> None:
+        """Go on from a copy that `get_state` gave (it can be used again)."""
+        held, generator, cursor, self.running = state
+        self.engine.set_state(held)
+        self.np_random, self.cursor = copy.deepcopy(generator), copy.copy(cursor)
+
+    def _observed(self) -> Observation:
+        return {name: values[0] for name, values in self.engine.observe().items()}
+
+    def _standing(self) -> dict[str, Any]:
+        facts: dict[str, Any] = dict(self.engine.standing())
+        if self.with_masks:
+            facts["action_mask"] = self.engine.masks()
+        if self.cursor is not None:
+            facts["remaining"] = np.array([self.cursor.remaining])
+        return facts
+
+    def _told(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: _plain(values) for name, values in facts.items()}
+
+
+def _plain(values: Any) -> Any:
+    """The only place's value: Python scalars and strings, or a row of an array."""
+    if isinstance(values, dict):
+        return {name: _plain(part) for name, part in values.items()}
+    return values[0].item() if isinstance(values[0], np.generic) else values[0]
+
+
+class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
+    """Many episodes at once, natively. Equal to `SyncVectorEnv` over `SingleEnv`s, only much faster.
+
+    With `evaluate`, the places share out the instances, each visited once; a place for which none is left rests: reward 0, no
+    flag, and `infos["resting"]`. `finished` says when all rest. `autoreset_mode` is Gymnasium's.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}  # noqa: RUF012 - gymnasium's own form
+
+    def __init__(
+        self,
+        engine: Engine,
+        num_envs: int,
+        render_mode: str | None = None,
+        evaluate: bool = False,
+        masks: bool = False,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
+            raise UsageError(f"num_envs is {shown(num_envs)}, but must be a positive integer.")
+        self.engine = engine
+        self.num_envs = num_envs
+        self.single_observation_space, self.single_action_space = engine.observation_space, engine.action_space
+        self.observation_space = batch_space(engine.observation_space, num_envs)
+        self.action_space = batch_space(engine.action_space, num_envs)
+        self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.cursor = Cursor(len(engine.ids)) if evaluate else None
+        self.with_masks = masks
+        self.generators: list[np.random.Generator | None] = [None] * num_envs
+        self.ended = np.zeros(num_envs, np.bool_)
+        self.resting = np.zeros(num_envs, np.bool_)
+        engine.begin(num_envs)
+
+    @property
+    def finished(self) -> bool:
+        """Whether, in an evaluation, every instance has been played to its end."""
+        return bool(self.resting.all())
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start episodes everywhere, or in the places of `options["reset_mask"]`; `seed` is one integer or one per place."""
+        given = dict(options or {})
+        mask = np.asarray(given.pop("reset_mask", np.ones(self.num_envs, np.bool_)))
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+            raise UsageError(f"reset_mask must be {self.num_envs} booleans, at least one of them true.")
+        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed or [None] * self.num_envs)
+        if len(seeds) != self.num_envs:
+            raise UsageError(f"{len(seeds)} seeds were given for {self.num_envs} environments.")
+        places = np.flatnonzero(mask)
+        for place in places.tolist():
+            if seeds[place] is not None:
+                self.generators[place] = seeding.np_random(seeds[place])[0]
+        if self.cursor is not None and (mask.all() or given.get("restart")):
+            self.cursor.next = 0
+        row = _chosen(self.engine, given)
+        self._restart(places, row)
+        return self._observed(), self._told(self._standing(), mask)
+
+    def step(self, actions: Any) -> tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        """One action per place. Under `NEXT_STEP` a place whose episode has ended starts the next one instead."""
+        renewed = self.ended & ~self.resting
+        if self.autoreset_mode == AutoresetMode.DISABLED and renewed.any():
+            raise UsageError(f"places {np.flatnonzero(renewed).tolist()} have ended: reset them with options['reset_mask'].")
+        result = self.engine.advance(np.asarray(actions))
+        if renewed.any():
+            self._restart(np.flatnonzero(renewed))
+            renewed &= ~self.resting
+        stepped = ~renewed & ~self.resting
+        self.ended = result.terminated | result.truncated
+        infos: dict[str, Any] = {}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self.ended.any():
+            return self._renewed_at_once(result, stepped)
+        facts = self._standing()
+        infos = self._told(facts, np.ones(self.num_envs, np.bool_))
+        infos.update(self._told(result.facts, stepped))
+        if self.ended.any():
+            infos.update(self._told(result.final, self.ended))
+        return self._observed(), result.rewards, result.terminated, result.truncated, infos
+
+    def _renewed_at_once(self, result: Result, stepped: Flags) -> tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+        """The end of a step under `SAME_STEP`: the last observations move into the infos, and new episodes start."""
+        ended = self.ended.copy()
+        seen = self.engine.observe()
+        last = np.full(self.num_envs, None, dtype=object)
+        for place in np.flatnonzero(ended).tolist():
+            last[place] = {name: values[place] for name, values in seen.items()}
+        final = self._told({**self._standing(), **result.facts, **result.final}, ended)
+        self._restart(np.flatnonzero(ended))
+        self.ended = np.zeros(self.num_envs, np.bool_)
+        infos = self._told(self._standing(), np.ones(self.num_envs, np.bool_))
+        infos.update(self._told(result.facts, stepped & ~ended))
+        infos.update({"final_obs": last, "_final_obs": ended.copy(), "final_info": final, "_final_info": ended.copy()})
+        return self._observed(), result.rewards, result.terminated, result.truncated, infos
+
+    def action_masks(self) -> Any:
+        """Which actions are valid now, one row per place, or a mapping of factors."""
+        return self.engine.masks()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Every place as an RGB array or as text, by the render mode."""
+        if self.render_mode == "rgb_array":
+            return tuple(self.engine.picture(place) for place in range(self.num_envs))
+        return tuple(self.engine.text(place) for place in range(self.num_envs)) if self.render_mode == "ansi" else None
+
+    def get_state(self) -> Any:
+        """A copy of all that changes; `set_state` goes on from it."""
+        held = (self.generators, self.cursor, self.ended, self.resting)
+        return self.engine.state(), copy.deepcopy(held)
+
+    def set_state(self, state: Any) -> None:
+        """Go on from a copy that `get_state` gave (it can be used again)."""
+        held, rest = state
+        self.engine.set_state(held)
+        self.generators, self.cursor, self.ended, self.resting = copy.deepcopy(rest)
+
+    def _restart(self, places: Numbers, row: int | None = None) -> None:
+        """Start the next episodes in these places; under evaluation some may find none left and rest."""
+        drawn = [self._draw(place) if row is None else row for place in places.tolist()]
+        started = np.array([r is not None for r in drawn], np.bool_)
+        self.resting[places] = ~started
+        self.ended[places] = False
+        if started.any():
+            self.engine.restart(places[started], np.array([r for r in drawn if r is not None], np.int64))
+
+    def _draw(self, place: int) -> int | None:
+        if self.cursor is not None:
+            return self.cursor.take()
+        generator = self.generators[place]
+        if generator is None:
+            generator = self.generators[place] = seeding.np_random(None)[0]
+        return int(generator.integers(len(self.engine.ids)))
+
+    def _observed(self) -> Any:
+        return self.engine.observe()
+
+    def _standing(self) -> dict[str, Any]:
+        facts: dict[str, Any] = dict(self.engine.standing())
+        if self.with_masks:
+            facts["action_mask"] = self.engine.masks()
+        if self.cursor is not None:
+            facts["remaining"] = np.full(self.num_envs, self.cursor.remaining)
+            if self.resting.any():
+                facts["resting"] = self.resting.copy()
+        return facts
+
+    def _told(self, facts: Mapping[str, Any], mask: Flags) -> dict[str, Any]:
+        """Infos with their masks, as Gymnasium's vector environments give them; places outside the mask hold 0 or None."""
+        told: dict[str, Any] = {}
+        whole = bool(mask.all())
+        for name, values in facts.items():
+            if isinstance(values, dict):
+                told[name] = self._told(values, mask)
+            elif whole:
+                told[name] = values
+            else:
+                kept = np.full(len(mask), None, dtype=object) if values.dtype == object else np.zeros_like(values)
+                kept[mask] = values[mask]
+                told[name] = kept
+            told[f"_{name}"] = mask.copy()
+        return told

@@ -1,0 +1,288 @@
+"""gSCAN and ReaSCAN as Gymnasium environments: the agent steps through the grid itself and says when it is done."""
+
+from __future__ import annotations
+
+import functools
+import io
+import string
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from recombine import kernels
+from recombine.core import Example, Problem, make_job
+from recombine.envs.base import BatchedEnv, Numbers, Result, SingleEnv, objects
+from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
+from recombine.errors import UnknownName, UsageError, shown
+from recombine.families import family
+from recombine.grid.codes import ACTIONS, MAX_GRID, OUTCOMES
+from recombine.grid.describe import ascii_map
+from recombine.grid.draw import draw
+from recombine.grid.play import parse_actions
+from recombine.grid.tensor import GSCAN, REASCAN, BitOrder, tensors
+from recombine.grid.world import World
+
+Goal = Literal["end_state", "sequence"]
+GOALS: tuple[Goal, ...] = ("end_state", "sequence")
+ORDERS: dict[str, BitOrder] = {"gscan": GSCAN, "reascan": REASCAN}
+STOP = len(ACTIONS)
+HORIZON = 120
+DEFAULT_SIZE = 1_000
+MAX_TEXT = 320
+_KERNEL = "recombine.envs.grid_kernel"
+
+
+@dataclass(frozen=True)
+class GridInstances:
+    """The worlds from which episodes start, with their commands, gold actions and the states to which those lead."""
+
+    ids: list[str]
+    commands: list[str]
+    worlds: list[World]
+    things: Numbers
+    counts: Numbers
+    grids: Numbers
+    agents: Numbers
+    golds: Numbers
+    lengths: Numbers
+
+    @classmethod
+    def of(cls, examples: Iterable[Example]) -> GridInstances:
+        """Instances from examples of a grid family."""
+        listed = list(examples)
+        worlds: list[World] = [example.world for example in listed]
+        golds = [parse_actions(example.answer) or () for example in listed]
+        n, most = len(listed), max((len(world.things) for world in worlds), default=1)
+        things, agents = np.zeros((n, max(1, most), 5), np.int64), np.zeros((n, 4), np.int64)
+        actions = np.zeros((n, max((len(gold) for gold in golds), default=1)), np.int64)
+        for i, world in enumerate(worlds):
+            rows, count, agents[i] = world.arrays()
+            things[i, :count] = rows[:count]
+            actions[i, : len(golds[i])] = [ACTIONS.index(name) for name in golds[i]]
+        return cls(
+            [example.id for example in listed], [str(example.inputs["command"]) for example in listed], worlds, things,
+            np.array([len(world.things) for world in worlds], np.int64), np.array([world.size for world in worlds], np.int64),
+            agents, actions, np.array([len(gold) for gold in golds], np.int64),
+        )  # fmt: skip
+
+
+def load_instances(name: str, split: str | None, part: str, data: str | Path | None, size: int | None) -> GridInstances:
+    """Worlds of a part of the family, or of an originally released file; at most `size` (1,000 unless given)."""
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+        raise UsageError(f"size is {shown(size)}, but must be a positive integer.")
+    most = DEFAULT_SIZE if size is None else size
+    if data is None:
+        return _embedded(name, split, part, most)
+    rows = (row for row in family(name).read(Path(data)) if not isinstance(row, Problem))
+    return GridInstances.of(islice(rows, most))
+
+
+@functools.lru_cache(maxsize=32)
+def _embedded(name: str, split: str | None, part: str, size: int) -> GridInstances:
+    """The first rows of a part; remembered, because many environments of a process share them."""
+    source = family(name)
+    job = make_job(source, split, part)
+    batch = source.generate(job.rows(0, min(size, job.stop)))
+    return GridInstances.of(source.example(batch, row) for row in range(len(batch)))
+
+
+@dataclass
+class GridStates:
+    """Episodes under way."""
+
+    rows: Numbers
+    things: Numbers
+    counts: Numbers
+    boards: Numbers
+    grids: Numbers
+    agents: Numbers
+    clocks: Numbers
+    faithful: NDArray[np.bool_]
+    active: NDArray[np.bool_]
+
+    def copy(self) -> GridStates:
+        """The same episodes, independent from now on."""
+        return replace(self, **{name: value.copy() for name, value in vars(self).items()})
+
+
+class GridEngine:
+    """Episodes of a grid family in n places: six actions of the agent, and STOP."""
+
+    def __init__(
+        self, name: str, instances: GridInstances, goal: Goal, horizon: int, step_penalty: float, text: str, compiled: bool
+    ) -> None:
+        if not len(instances.ids):
+            raise UsageError("there is no instance to act in; choose another split or part, or another file.")
+        if goal not in GOALS:
+            raise UnknownName("goal", goal, GOALS)
+        if text not in ("tokens", "string"):
+            raise UnknownName("form of text", text, ["tokens", "string"])
+        if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1:
+            raise UsageError(f"horizon is {shown(horizon)}, but must be a positive integer.")
+        self.instances, self.goal, self.horizon, self.step_penalty = instances, goal, horizon, float(step_penalty)
+        self.order, self.compiled, self.text_form = ORDERS[name], compiled, text
+        self.ids = instances.ids
+        self.grid = int(instances.grids.max())
+        self.action_space = spaces.Discrete(STOP + 1)
+        seen: dict[str, spaces.Space[Any]] = {"grid": spaces.Box(0, 4, (self.grid, self.grid, self.order.depth), np.int8)}
+        if text == "tokens":
+            self.tokens = word_ids(instances.commands)
+            seen["tokens"] = spaces.Box(0, ID_COUNT - 1, (MAX_WORDS,), np.int32)
+        else:
+            longest = max(MAX_TEXT, *(len(command) for command in instances.commands))
+            seen["sentence"] = spaces.Text(longest, min_length=0, charset=string.printable)
+        self.observation_space = spaces.Dict(seen)
+        self.names, self.commands = objects(instances.ids), objects(instances.commands)
+        self.errors = objects(("", *OUTCOMES[1:], "stopped_early", "never_stopped"))
+        self.ends = self._ends()
+        self.states: GridStates
+
+    def _ends(self) -> tuple[Numbers, Numbers]:
+        """Where things and agents stand after the gold actions."""
+        data = self.instances
+        things, agents = data.things.copy(), data.agents.copy()
+        boards = np.zeros((len(data.ids), MAX_GRID), np.int64)
+        kernel = kernels.load(_KERNEL, self.compiled)
+        kernel.restart(things, data.counts, boards, data.grids, np.arange(len(data.ids)))
+        kernel.replay(things, data.counts, boards, data.grids, agents, data.golds, data.lengths)
+        return things, agents
+
+    def begin(self, places: int) -> None:
+        """Make room; every place shows the first instance until it is restarted."""
+        data, first = self.instances, np.zeros(places, np.int64)
+        self.states = GridStates(
+            first, data.things[first], data.counts[first], np.zeros((places, MAX_GRID), np.int64), data.grids[first],
+            data.agents[first], np.zeros(places, np.int64), np.ones(places, np.bool_), np.zeros(places, np.bool_),
+        )  # fmt: skip
+        self.restart(np.arange(places), first)
+        self.states.active[:] = False
+
+    def restart(self, which: Numbers, rows: Numbers) -> None:
+        """Start the episodes of instances `rows` in the places `which`."""
+        data, states = self.instances, self.states
+        states.rows[which], states.things[which], states.counts[which] = rows, data.things[rows], data.counts[rows]
+        states.grids[which], states.agents[which], states.clocks[which] = data.grids[rows], data.agents[rows], 0
+        states.faithful[which], states.active[which] = True, True
+        kernels.load(_KERNEL, self.compiled).restart(states.things, states.counts, states.boards, states.grids, which)
+
+    def reached(self) -> NDArray[np.bool_]:
+        """Whether each place is where the command leads: objects and agent in the gold cells; or all gold actions done."""
+        states, data = self.states, self.instances
+        if self.goal == "sequence":
+            done: NDArray[np.bool_] = states.faithful & (states.clocks == data.lengths[states.rows])
+            return done
+        things, agents = self.ends
+        at_home = (states.things == things[states.rows]).all((1, 2))
+        here: NDArray[np.bool_] = at_home & (states.agents[:, :2] == agents[states.rows, :2]).all(1)
+        return here
+
+    def advance(self, actions: Numbers) -> Result:
+        """One step of every episode under way. STOP ends it; an impossible action changes nothing and is named."""
+        states, data, n = self.states, self.instances, len(self.states.rows)
+        wanted = np.asarray(actions)
+        if wanted.shape != (n,) or wanted.dtype.kind not in "iu" or wanted.min() < 0 or wanted.max() > STOP:
+            raise UsageError(f"actions are {n} integers from 0 to {STOP}, but {shown(wanted.tolist())} was given.")
+        taken, active = wanted.astype(np.int64), states.active.copy()
+        stops = active & (taken == STOP)
+        solved = stops & self.reached()
+        expected = data.golds[states.rows, np.minimum(states.clocks, data.golds.shape[1] - 1)]
+        follows = (states.clocks < data.lengths[states.rows]) & (taken == expected)
+        errors = np.zeros(n, np.int64)
+        kernels.load(_KERNEL, self.compiled).advance(
+            states.things, states.counts, states.boards, states.grids, states.agents, states.clocks, active, taken, errors
+        )
+        states.faithful &= follows | stops | ~active
+        strayed = active & ~stops & ~states.faithful if self.goal == "sequence" else np.zeros(n, np.bool_)
+        late = active & ~stops & ~strayed & (states.clocks >= self.horizon)
+        rewards = np.where(solved, 1.0, np.where(active & ~stops, -self.step_penalty, 0.0))
+        errors[(stops & ~solved) | strayed], errors[late] = len(OUTCOMES), len(OUTCOMES) + 1
+        states.active &= ~(stops | strayed | late)
+        facts = {"error": self.errors[errors], "action_taken": taken, "step": states.clocks.copy()}
+        return Result(rewards, stops | strayed, late, facts, {"accuracy": solved.astype(np.float64)})
+
+    def observe(self) -> dict[str, Any]:
+        """World tensors in the bit order of the published models, and commands."""
+        states = self.states
+        bits = tensors(self.grid, states.things, states.counts, states.agents, self.order)
+        seen: dict[str, Any] = {"grid": bits.view(np.int8)}  # signed, so that no library takes it for an image
+        if self.text_form == "tokens":
+            seen["tokens"] = self.tokens[states.rows]
+        else:
+            seen["sentence"] = tuple(self.instances.commands[row] for row in states.rows.tolist())
+        return seen
+
+    def standing(self) -> dict[str, NDArray[Any]]:
+        """Id and command of each place's instance."""
+        return {"id": self.names[self.states.rows], "sentence": self.commands[self.states.rows]}
+
+    def masks(self) -> NDArray[np.bool_]:
+        """Actions that do not bump into anything."""
+        states = self.states
+        out = np.zeros((len(states.rows), STOP + 1), np.bool_)
+        kernels.load(_KERNEL, self.compiled).masks(
+            states.things, states.counts, states.boards, states.grids, states.agents, out
+        )
+        return out
+
+    def state(self) -> GridStates:
+        """The episodes, copied."""
+        return self.states.copy()
+
+    def set_state(self, state: GridStates) -> None:
+        """Go on from a copy."""
+        self.states = state.copy()
+
+    def world(self, place: int) -> World:
+        """The world of a place as it stands."""
+        states = self.states
+        return self.instances.worlds[int(states.rows[place])].moved(states.things[place], states.agents[place])
+
+    def picture(self, place: int) -> NDArray[np.uint8]:
+        """The world, without its command, so that all pictures of a grid are of one size."""
+        from PIL import Image
+
+        drawn = draw(self.world(place)).png()
+        return np.asarray(Image.open(io.BytesIO(drawn)).convert("RGB"))
+
+    def text(self, place: int) -> str:
+        """The command and the world as a map."""
+        return f"{self.commands[self.states.rows[place]]}\n{ascii_map(self.world(place))}"
+
+
+class GridEnv(SingleEnv):
+    """gSCAN or ReaSCAN as an environment: walk, push, pull, stay, turn left, turn right, STOP; +1 for STOP at the right end.
+
+    `goal`: "end_state" (objects and agent stand where the gold actions lead; the manner is free) or "sequence" (exactly the gold
+    actions, so adverbs count; the first deviation ends the episode). Impossible actions change nothing; `info["error"]` names
+    them. Worlds come from the family (`split`, `part`) or from an originally released file (`data`).
+    """
+
+    def __init__(
+        self, name: str, split: str | None = None, part: str = "train", data: str | Path | None = None,
+        instances: GridInstances | None = None, size: int | None = None, goal: Goal = "end_state", horizon: int = HORIZON,
+        step_penalty: float = 0.0, text: str = "tokens", evaluate: bool = False, masks: bool = True,
+        render_mode: str | None = None, compiled: bool = False,
+    ) -> None:  # fmt: skip
+        source = load_instances(name, split, part, data, size) if instances is None else instances
+        super().__init__(GridEngine(name, source, goal, horizon, step_penalty, text, compiled), render_mode, evaluate, masks)
+
+
+class GridVectorEnv(BatchedEnv):
+    """Many grid episodes at once; the arguments of `GridEnv`."""
+
+    def __init__(
+        self, name: str, num_envs: int = 1, split: str | None = None, part: str = "train", data: str | Path | None = None,
+        instances: GridInstances | None = None, size: int | None = None, goal: Goal = "end_state", horizon: int = HORIZON,
+        step_penalty: float = 0.0, text: str = "tokens", evaluate: bool = False, masks: bool = False,
+        render_mode: str | None = None, compiled: bool = True, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+    ) -> None:  # fmt: skip
+        source = load_instances(name, split, part, data, size) if instances is None else instances
+        engine = GridEngine(name, source, goal, horizon, step_penalty, text, compiled)
+        super().__init__(engine, num_envs, render_mode, evaluate, masks, autoreset_mode)

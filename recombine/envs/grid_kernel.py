@@ -1,0 +1,53 @@
+"""Many grid worlds stepped together: the loop over places around the grid's own simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.grid.kernel import act, fill_board
+
+KERNEL = True
+
+STOP = 6
+"""The action after the six that change the world."""
+
+
+def advance(
+    things: Any, counts: Any, boards: Any, grids: Any, agents: Any, clocks: Any, active: Any, actions: Any, errors: Any
+) -> None:
+    """Do one action in every active place; errors[i] is the simulator's outcome (0: done)."""
+    for i in range(len(counts)):
+        errors[i] = 0
+        if active[i]:
+            clocks[i] += 1
+            if actions[i] != STOP:
+                errors[i] = act(things[i], counts[i], boards[i], grids[i], agents[i], actions[i])
+
+
+def restart(things: Any, counts: Any, boards: Any, grids: Any, which: Any) -> None:
+    """Lay out the boards of the places `which`."""
+    for i in which:
+        fill_board(boards[i], grids[i], things[i], counts[i])
+
+
+def masks(things: Any, counts: Any, boards: Any, grids: Any, agents: Any, out: Any) -> None:
+    """Which of the seven actions would change or keep the world without bumping into anything."""
+    scratch = np.empty_like(things[0])
+    board = np.empty_like(boards[0])
+    agent = np.empty_like(agents[0])
+    for i in range(len(counts)):
+        out[i, STOP] = True
+        for action in range(STOP):
+            scratch[:] = things[i]
+            board[:] = boards[i]
+            agent[:] = agents[i]
+            out[i, action] = act(scratch, counts[i], board, grids[i], agent, action) == 0
+
+
+def replay(things: Any, counts: Any, boards: Any, grids: Any, agents: Any, golds: Any, lengths: Any) -> None:
+    """Do the gold actions of every place, in place."""
+    for i in range(len(counts)):
+        for k in range(lengths[i]):
+            act(things[i], counts[i], boards[i], grids[i], agents[i], golds[i, k])

@@ -1,0 +1,199 @@
+"""lilGym as Gymnasium environments: TOWER and SCATTER, from scratch or to be flipped, single and vector."""
+
+from __future__ import annotations
+
+import functools
+import string
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from recombine.core import FILES, Problem, make_job
+from recombine.envs.base import BatchedEnv, Numbers, Result, SingleEnv, objects
+from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
+from recombine.errors import UnknownName, UsageError, shown
+from recombine.families import family
+from recombine.families.lilgym import acting, pictures, validity
+from recombine.families.lilgym.acting import ERRORS, Instances, Setting
+from recombine.families.lilgym.edits import HORIZON, Grid, RuleBook
+from recombine.families.lilgym.scene import Kind
+from recombine.families.lilgym.tasks import instances_of_batch, instances_of_examples
+
+Start = Literal["scratch", "flipit"]
+TextForm = Literal["tokens", "string"]
+TEXT_FORMS: tuple[TextForm, ...] = ("tokens", "string")
+MAX_TEXT = 320
+DEFAULT_SIZE = 1_000
+"""Embedded instances that are drawn unless `size` says otherwise."""
+
+
+def load_instances(
+    kind: Kind,
+    start: Start,
+    split: str | None = None,
+    part: str = "train",
+    data: str | Path | None = None,
+    size: int | None = None,
+) -> Instances:
+    """The tasks to act in: embedded ones (`split`, `part`), or official ones where `data` is a published file or their folder.
+
+    In a folder, `part` names the file: train, validation (or dev), test. At most `size` instances are taken, the first ones.
+    """
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
+        raise UsageError(f"size is {shown(size)}, but must be a positive integer.")
+    chosen = "validation" if part == "dev" else part
+    if data is None:
+        return _embedded(kind, start, split, chosen, DEFAULT_SIZE if size is None else size)
+    source = family("lilgym")
+    if Path(data).is_dir():
+        job = make_job(source, f"{kind}_{start}", chosen, options={FILES: str(data)})
+        return instances_of_batch(source.generate(job.rows(0, job.stop if size is None else min(size, job.stop))))
+    rows = [row for row in source.read(Path(data)) if not isinstance(row, Problem)]
+    return instances_of_examples(kind, rows[:size])
+
+
+@functools.lru_cache(maxsize=32)
+def _embedded(kind: Kind, start: Start, split: str | None, part: str, size: int) -> Instances:
+    """The first rows of an embedded part; remembered, because many environments of a process share them."""
+    source = family("lilgym")
+    job = make_job(source, split, part, recipe="sound", options={"scene": kind, "start": start})
+    return instances_of_batch(source.generate(job.rows(0, size)))
+
+
+class LilGymEngine:
+    """Episodes of lilGym in n places. The observation is the half-size image, the statement and the target."""
+
+    def __init__(self, instances: Instances, setting: Setting, text: TextForm = "tokens", compiled: bool = False) -> None:
+        if len(instances) == 0:
+            raise UsageError("there is no instance to act in; choose another split or part, or another file.")
+        if text not in TEXT_FORMS:
+            raise UnknownName("form of text", text, TEXT_FORMS)
+        self.instances, self.setting, self.text_form, self.compiled = instances, setting, text, compiled
+        self.ids = instances.ids
+        self.action_space = spaces.Discrete(setting.action_count)
+        seen: dict[str, spaces.Space[Any]] = {"image": spaces.Box(0, 255, pictures.OBSERVATION_SHAPE, np.uint8)}
+        if text == "tokens":
+            self.tokens = word_ids(instances.sentences)
+            seen["tokens"] = spaces.Box(0, ID_COUNT - 1, (MAX_WORDS,), np.int32)
+        else:
+            longest = max(MAX_TEXT, *(len(sentence) for sentence in instances.sentences))
+            letters = sorted(set(string.printable).union(*instances.sentences))
+            seen["sentence"] = spaces.Text(longest, min_length=0, charset="".join(letters))
+        self.observation_space = spaces.Dict({**seen, "target": spaces.Discrete(2)})
+        self.sentences = objects(instances.sentences)
+        self.names = objects(instances.ids)
+        self.errors = objects(ERRORS)
+        self.states: acting.States
+
+    def begin(self, places: int) -> None:
+        """Make room; every place shows the first instance until it is restarted."""
+        self.states = acting.begin(self.setting, self.instances, np.zeros(places, np.int64), True, self.compiled)
+        self.states.active[:] = False
+
+    def restart(self, which: Numbers, rows: Numbers) -> None:
+        """Start the episodes of instances `rows` in the places `which`."""
+        acting.restart(self.states, which, rows)
+
+    def advance(self, actions: Numbers) -> Result:
+        """One step of every episode under way."""
+        outcome = acting.advance(self.states, actions)
+        terminated, truncated = outcome.ended[:, 0].copy(), outcome.ended[:, 1].copy()
+        solved = outcome.rewards > 0
+        facts = {
+            "error": self.errors[outcome.errors],
+            "forced_action": np.where(outcome.forced, 0, -1),
+            "action_taken": np.where(outcome.forced, 0, actions),
+            "step": self.states.clocks.copy(),
+        }
+        final = {"accuracy": solved.astype(np.float64), "accuracy_nosf": (solved & ~outcome.forced).astype(np.float64)}
+        return Result(outcome.rewards, terminated, truncated, facts, final)
+
+    def observe(self) -> dict[str, Any]:
+        """Images (50, 190, 3), word ids or strings, and targets."""
+        rows = self.states.rows
+        seen: dict[str, Any] = {"image": self.states.images.copy()}
+        if self.text_form == "tokens":
+            seen["tokens"] = self.tokens[rows]
+        else:
+            seen["sentence"] = tuple(self.instances.sentences[row] for row in rows.tolist())
+        seen["target"] = self.instances.targets[rows].astype(np.int64)
+        return seen
+
+    def standing(self) -> dict[str, NDArray[Any]]:
+        """Id, sentence and target of each place's instance."""
+        rows = self.states.rows
+        return {"id": self.names[rows], "sentence": self.sentences[rows], "target": self.instances.targets[rows]}
+
+    def masks(self) -> Any:
+        """Valid actions; at native resolution as factors (`type`, `add`, `remove`)."""
+        if self.setting.kind == "scatter" and self.setting.grid == "native":
+            return validity.factored_masks(self.states)
+        return validity.masks(self.states)
+
+    def state(self) -> acting.States:
+        """The episodes, copied."""
+        return self.states.copy()
+
+    def set_state(self, state: acting.States) -> None:
+        """Go on from a copy."""
+        self.states = state.copy()
+
+    def picture(self, place: int) -> NDArray[np.uint8]:
+        """The scene at 380 × 100."""
+        shown: NDArray[np.uint8] = pictures.PALETTE[self.states.canvases[place]]
+        return shown
+
+    def text(self, place: int) -> str:
+        """Statement, target, step and scene in characters."""
+        row = int(self.states.rows[place])
+        head = (
+            f"{self.instances.sentences[row]}\ntarget: {bool(self.instances.targets[row])}   step: {self.states.clocks[place]}"
+        )
+        return f"{head}\n{pictures.ascii_art(self.states.scenes()[place])}"
+
+
+def _engine(
+    kind: Kind, start: Start, split: str | None, part: str, data: str | Path | None, instances: Instances | None, size: int | None,
+    rules: RuleBook, grid: Grid, horizon: int, stop_forcing: bool, text: TextForm, compiled: bool,
+) -> LilGymEngine:  # fmt: skip
+    setting = Setting(kind, rules, grid, horizon, bool(stop_forcing))
+    if instances is None:
+        instances = load_instances(kind, start, split, part, data, size)
+    return LilGymEngine(instances, setting, text, compiled)
+
+
+class LilGymEnv(SingleEnv):
+    """A lilGym environment: edit the picture until the statement's truth is the target, then STOP.
+
+    Instances come from the embedded statements (`split`, `part`), or from an official lilGym file (`data`), or are given.
+    `rules`: "paper" or "code" (what the released code does). `grid`: SCATTER's "19x5" or "native" actions. `text`: "tokens" (word
+    ids) or "string". With `stop_forcing`, an action taken where the target already holds is replaced by STOP and told in
+    `info["forced_action"]` (0, else -1); masks never do that. `info["error"]` names what went wrong.
+    """
+
+    def __init__(
+        self, kind: Kind, start: Start, split: str | None = None, part: str = "train", data: str | Path | None = None,
+        instances: Instances | None = None, size: int | None = None, rules: RuleBook = "paper", grid: Grid = "19x5",
+        horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens", evaluate: bool = False, masks: bool = True,
+        render_mode: str | None = None, compiled: bool = False,
+    ) -> None:  # fmt: skip
+        engine = _engine(kind, start, split, part, data, instances, size, rules, grid, horizon, stop_forcing, text, compiled)
+        super().__init__(engine, render_mode, evaluate, masks)
+
+
+class LilGymVectorEnv(BatchedEnv):
+    """Many lilGym episodes at once; the arguments of `LilGymEnv`, compiled kernels, and masks only where asked for."""
+
+    def __init__(
+        self, kind: Kind, start: Start, num_envs: int = 1, split: str | None = None, part: str = "train",
+        data: str | Path | None = None, instances: Instances | None = None, size: int | None = None, rules: RuleBook = "paper",
+        grid: Grid = "19x5", horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens",
+        evaluate: bool = False, masks: bool = False, render_mode: str | None = None, compiled: bool = True,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+    ) -> None:  # fmt: skip
+        engine = _engine(kind, start, split, part, data, instances, size, rules, grid, horizon, stop_forcing, text, compiled)
+        super().__init__(engine, num_envs, render_mode, evaluate, masks, autoreset_mode)

@@ -1,0 +1,386 @@
+"""Asking a language model about every row of a part: bounded in number, tokens and money, and safe against being killed.
+
+Every attempt is entered in the journal before it goes out and every reply before it is read. A run that stopped (a cap, a kill,
+an endpoint that is down) is finished by the same command: rows with a reply are not asked again.
+
+Caps are hard. A request is sent only if the most that it can cost (all its tokens, and the longest allowed reply) still fits;
+attempts that ended without a count, and requests that a killed process lost, are charged at that most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from recombine import __version__
+from recombine.core import Example
+from recombine.data.datasets import Dataset, load
+from recombine.errors import EndpointError, UsageError, shown
+from recombine.evaluate.answers import Answer, write_answers
+from recombine.evaluate.endpoint import Reply
+from recombine.evaluate.journal import ANSWERS, Journal, open_journal
+from recombine.evaluate.prices import Price
+from recombine.evaluate.prompts import STYLES, Prompt, Prompter, chat_messages
+from recombine.evaluate.replies import PARSER_VERSION, parse_reply
+
+GIVE_UP = 10
+"""So many errors in a row, and the run stops: the endpoint is down or the request is wrong."""
+ESTIMATE_ROWS = 50
+
+
+class Answerer(Protocol):
+    """What answers: an `Endpoint`, or a model on this machine."""
+
+    async def __aenter__(self) -> Any:
+        """Make ready."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close."""
+
+    async def ask(self, name: str, messages: list[dict[str, Any]], before: Callable[[], None]) -> Reply:
+        """One question's reply; `before` is called ahead of every attempt and may forbid it by raising."""
+
+
+# --- money -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Caps:
+    """The most that a run may use in all, over every time it was taken up; None is no cap."""
+
+    requests: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+
+class CapReached(EndpointError):
+    """The next request could exceed a cap."""
+
+
+@dataclass
+class Budget:
+    """What has been used and what is reserved for requests under way."""
+
+    caps: Caps
+    price: Price
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    _reserved: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def cost(self) -> float:
+        """What has been used, in money."""
+        return self.price.cost(self.tokens_in, self.tokens_out)
+
+    def reserve(self, tokens_in: int, tokens_out: int) -> None:
+        """Make room for one request, or raise `CapReached`."""
+        held_in, held_out = self.tokens_in + self._reserved["in"] + tokens_in, self.tokens_out + self._reserved["out"] + tokens_out
+        if self.caps.requests is not None and self.requests + 1 > self.caps.requests:
+            raise CapReached(f"{self.requests:,} requests were made; the cap is {self.caps.requests:,}")
+        if self.caps.tokens is not None and held_in + held_out > self.caps.tokens:
+            raise CapReached(f"the next request could exceed the cap of {self.caps.tokens:,} tokens")
+        if self.caps.cost is not None and self.price.cost(held_in, held_out) > self.caps.cost:
+            raise CapReached(f"the next request could exceed the cap of {self.caps.cost:,.2f} in money")
+        self.requests += 1
+        self._reserved.update({"in": tokens_in, "out": tokens_out})
+
+    def release(self, attempts: int, tokens_in: int, tokens_out: int) -> None:
+        """Give back the room of so many requests; `charge` what they did use."""
+        self._reserved.subtract({"in": attempts * tokens_in, "out": attempts * tokens_out})
+
+    def charge(self, tokens_in: int, tokens_out: int, requests: int = 0) -> None:
+        """Count tokens (and earlier requests) as used."""
+        self.tokens_in += tokens_in
+        self.tokens_out += tokens_out
+        self.requests += requests
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of whom: all that decides prompts and replies."""
+
+    rows: Dataset
+    prompter: Prompter
+    model: str
+    endpoint: str
+    settings: Mapping[str, Any]
+    max_tokens: int
+    size: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many rows are asked about: all, or the first `size` of a folder's part."""
+        return len(self.rows) if self.size is None else min(self.size, len(self.rows))
+
+    def examples(self) -> Iterator[Example]:
+        """The rows that are asked about."""
+        return islice(self.rows, self.count)
+
+    def identity(self) -> dict[str, Any]:
+        """What must be equal for a run folder to be taken up again. The number of rows may grow."""
+        prompter, folder = self.prompter, self.rows.folder
+        train = prompter.train.job.key if isinstance(prompter.train, Dataset) and prompter.shots else None
+        return {
+            "part": self.rows.job.key,
+            "fingerprint": None if folder is None else folder.manifest["parts"][self.rows.number]["fingerprint"],
+            "style": prompter.style,
+            "sight": prompter.sight,
+            "shots": prompter.shots,
+            "shots_fresh": prompter.fresh,
+            "shots_from": train,
+            "prompt_hash": prompter.hash,
+            "model": self.model,
+            "endpoint": self.endpoint,
+            "settings": dict(self.settings),
+            "max_tokens": self.max_tokens,
+        }
+
+    def notes(self) -> dict[str, Any]:
+        """What is told for the record: the words common to all prompts, versions, date."""
+        packages = ("numpy", "httpx", "torch", "transformers")
+        versions = {name: version for name in packages if (version := _version(name))}
+        return {
+            "preamble": self.prompter.preamble,
+            "closing": STYLES[self.prompter.style],
+            "parser": PARSER_VERSION,
+            "versions": {"recombine": __version__, "python": platform.python_version(), **versions},
+            "rows": self.count,
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: how many rows have which status, the mean score with non-answers as wrong, and what was used in all."""
+
+    rows: int
+    asked_now: int
+    statuses: Mapping[str, int]
+    mean: float
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+    stopped: str = ""
+
+
+@dataclass
+class _Running:
+    """One process's share of a run."""
+
+    asked: Asked
+    answerer: Answerer
+    journal: Journal
+    budget: Budget
+    pending: Iterator[Example]
+    on_reply: Callable[[int], None]
+    asked_now: int = 0
+    errors_in_a_row: int = 0
+    problem: EndpointError | None = None
+
+    async def work(self) -> None:
+        """Take rows until there are none, a cap is reached or the endpoint is of no use. What is under way is always finished."""
+        while self.problem is None:
+            example = next(self.pending, None)
+            if example is None:
+                return
+            try:
+                await self._ask(self.asked.prompter.prompt(example))
+            except EndpointError as problem:
+                self.problem = self.problem or problem
+
+    async def _ask(self, prompt: Prompt) -> None:
+        most_in, most_out, attempts = prompt.most_tokens, self.asked.max_tokens, 0
+
+        def before() -> None:
+            nonlocal attempts
+            self.budget.reserve(most_in, most_out)
+            attempts += 1
+            self.journal.note_request(prompt.id, most_in, most_out)
+
+        try:
+            reply = await self.answerer.ask(prompt.id, chat_messages(prompt), before)
+        except EndpointError:
+            self.budget.release(attempts, most_in, most_out)
+            self.budget.charge(attempts * most_in, attempts * most_out)
+            raise
+        charged = _charged(reply, most_in, most_out)
+        self.journal.keep(_record(prompt, reply, attempts, charged))
+        self.budget.release(attempts, most_in, most_out)
+        self.budget.charge(*charged)
+        self.asked_now += 1
+        self.errors_in_a_row = self.errors_in_a_row + 1 if reply.error else 0
+        if self.errors_in_a_row >= GIVE_UP:
+            raise EndpointError(
+                f"{GIVE_UP} questions in a row ended in an error, the last one: {reply.error}. They are recorded; when the endpoint "
+                "works again, run the same command with --retry-errors."
+            )
+        self.on_reply(1)
+
+
+def _charged(reply: Reply, most_in: int, most_out: int) -> tuple[int, int]:
+    """The tokens to count: the endpoint's own numbers, the most possible where it gave none."""
+    is_told = not reply.error
+    used_in = (most_in if reply.tokens_in is None else reply.tokens_in) if is_told else 0
+    used_out = (min(most_out, len(reply.text.encode()) + 16) if reply.tokens_out is None else reply.tokens_out) if is_told else 0
+    return used_in + reply.unknown * most_in, used_out + reply.unknown * most_out
+
+
+def _record(prompt: Prompt, reply: Reply, attempts: int, charged: tuple[int, int]) -> dict[str, Any]:
+    return {
+        "id": prompt.id,
+        "prompt": prompt.hash,
+        "question": prompt.question,
+        "shots": list(prompt.shots),
+        "reply": reply.text,
+        "finish": reply.finish,
+        "refusal": reply.refusal,
+        "error": reply.error,
+        "model": reply.model,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "charged": {"requests": attempts, "tokens_in": charged[0], "tokens_out": charged[1]},
+        "seconds": reply.seconds,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def ask(
+    asked: Asked,
+    answerer: Answerer,
+    out: str | Path,
+    *,
+    caps: Caps,
+    price: Price,
+    concurrency: int = 8,
+    retry_errors: bool = False,
+    on_reply: Callable[[int], None] = lambda _: None,
+) -> Outcome:
+    """Ask about every row that has no reply yet; `answers.jsonl` then holds the answers of all rows that have one.
+
+    Raises `EndpointError` if the endpoint is of no use; what was answered before is kept. At a cap it stops and says so.
+    """
+    if not 1 <= concurrency <= 1_000:
+        raise UsageError(f"concurrency is {shown(concurrency)}, but must be 1 to 1,000.")
+    with open_journal(out, asked.identity(), asked.notes()) as journal:
+        budget = _used(journal, caps, price)
+        pending = (e for e in asked.examples() if _is_open(journal.replies.get(e.id), retry_errors))
+        running = _Running(asked, answerer, journal, budget, pending, on_reply)
+        on_reply(len(journal.replies))
+        asyncio.run(_run(running, concurrency))
+        statuses, mean = _write(asked.examples(), journal)
+        if running.problem is not None and not isinstance(running.problem, CapReached):
+            raise running.problem
+        return Outcome(
+            asked.count,
+            running.asked_now,
+            statuses,
+            mean,
+            budget.requests,
+            budget.tokens_in,
+            budget.tokens_out,
+            budget.cost,
+            str(running.problem or ""),
+        )
+
+
+async def _run(running: _Running, concurrency: int) -> None:
+    async with running.answerer:
+        await asyncio.gather(*(running.work() for _ in range(concurrency)))
+
+
+def _used(journal: Journal, caps: Caps, price: Price) -> Budget:
+    """The budget with all that earlier starts of the run have used."""
+    budget = Budget(caps, price)
+    for requests, tokens_in, tokens_out in journal.used:
+        budget.charge(tokens_in, tokens_out, requests)
+    return budget
+
+
+def _is_open(record: Mapping[str, Any] | None, retry_errors: bool) -> bool:
+    return record is None or (retry_errors and bool(record["error"]))
+
+
+def _write(rows: Iterable[Example], journal: Journal) -> tuple[dict[str, int], float]:
+    """Write answers.jsonl for all rows with a reply; the number of rows by status, and the mean score."""
+    statuses: Counter[str] = Counter()
+    total, answers = 0.0, []
+    for example in rows:
+        record = journal.replies.get(example.id)
+        if record is None:
+            statuses["not asked"] += 1
+            continue
+        answer = _answer(record)
+        answers.append(answer)
+        status = answer.status or "answered"
+        if answer.answer is not None and answer.status is None:
+            score = example.score(answer.answer)
+            total += score.value
+            status = score.status
+        statuses[status] += 1
+    write_answers(journal.folder / ANSWERS, answers)
+    return dict(statuses.most_common()), total / max(1, len(answers))
+
+
+def _answer(record: Mapping[str, Any]) -> Answer:
+    """The answer that a reply gives, with what a report needs beside it."""
+    more = {name: record[name] for name in ("reply", "model", "tokens_in", "tokens_out", "seconds", "prompt")}
+    if record["error"]:
+        return Answer(record["id"], None, "error", {**more, "error": record["error"]})
+    parsed = parse_reply(record["reply"], record["finish"], record["refusal"])
+    return Answer(record["id"], parsed.answer, None if parsed.status == "ok" else parsed.status, more)
+
+
+# --- before asking ---------------------------------------------------------------------------------------------------
+
+
+def train_part(rows: Dataset, split: str | None, options: Mapping[str, Any]) -> Dataset:
+    """The training part that belongs to these rows, following the split's aliases, from the same folder or generated."""
+    family, job = rows.family, rows.job
+    name, part = family.SPLITS[split or job.split].aliases.get("train", (split or job.split, "train"))
+    if rows.folder is not None:
+        return load(rows.folder.path, name, part)
+    return load(family.NAME, name, part, seed=job.seed, recipe=job.recipe, **options)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What asking about all rows will take: tokens by a rule of thumb, the longest allowed replies, and what both cost at most."""
+
+    rows: int
+    tokens_in: int
+    most_tokens_out: int
+    cost_in: float
+    most_cost: float
+    prompt: str
+
+
+def estimate(asked: Asked, price: Price) -> Estimate:
+    """The estimate from evenly spread rows; asks nothing."""
+    rows = asked.count
+    step = max(1, rows // ESTIMATE_ROWS)
+    prompts = [asked.prompter.prompt(asked.rows[i]) for i in range(0, rows, step)[:ESTIMATE_ROWS]]
+    tokens_in = round(rows * sum(p.tokens for p in prompts) / max(1, len(prompts)))
+    tokens_out = rows * asked.max_tokens
+    return Estimate(
+        rows, tokens_in, tokens_out, price.cost(tokens_in, 0), price.cost(tokens_in, tokens_out), prompts[0].text if prompts else ""
+    )

@@ -1,0 +1,298 @@
+"""An OpenAI-compatible chat endpoint over HTTP: one question in, one reply or one named failure out.
+
+`POST {endpoint}/chat/completions`; https, or http to this machine; redirects are not followed; a body is read up to a cap and no
+further; each attempt has a time limit as a whole. Busy (429), failing (5xx), silent, cut off or garbled endpoints are tried again,
+a bounded number of times, with waits that grow and vary by a named stream; `Retry-After` is honoured up to a bound.
+
+The key comes from the environment and leaves only in the request's header: it is not in any repr, message or record, and whatever
+an endpoint sends back is searched for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from recombine import keys
+from recombine.errors import EndpointError, UsageError, shown
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY_VARIABLES = ("RECOMBINE_API_KEY", "OPENAI_API_KEY")
+"""Where the key is looked for, in this order."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+MAX_BODY = 8 << 20
+"""Largest body, in bytes, that is read of a reply."""
+LONGEST_WAIT_SECONDS = 120.0
+FATAL = {
+    401: "the key was not accepted",
+    403: "the key may not do this",
+    404: "there is no such address or model",
+    405: "it is no chat endpoint",
+}
+"""HTTP status -> why asking on is of no use."""
+
+
+class Secret:
+    """A key that does not print itself."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        if not value.isascii() or not value.isprintable() or " " in value or len(value) > 4_000:
+            raise UsageError("the key in the environment has characters that no key has; set it again, without blanks or line ends.")
+        self._value = value
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    __str__ = __repr__
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def header(self) -> dict[str, str]:
+        """The request header that carries the key, if there is one."""
+        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
+
+    def hidden(self, text: str) -> str:
+        """The text with the key taken out, and fit to be written as UTF-8."""
+        clean = text.encode("utf-8", "replace").decode()
+        return clean.replace(self._value, "[key]") if len(self._value) >= 4 else clean
+
+
+def key_from_environment() -> Secret:
+    """The key, or an empty one: local servers need none."""
+    return Secret(next((value for name in KEY_VARIABLES if (value := os.environ.get(name, "").strip())), ""))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of one question: a text, or an `error`. Token counts are the endpoint's own; None where it gave none.
+
+    `unpaid` attempts were turned away; `unknown` ones ended without a count and may have been charged.
+    """
+
+    text: str = ""
+    finish: str = ""
+    refusal: str = ""
+    model: str = ""
+    error: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    unpaid: int = 0
+    unknown: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long and how often one question is tried."""
+
+    timeout_seconds: float = 120.0
+    retries: int = 5
+    backoff_seconds: float = 1.0
+
+    def wait_seconds(self, attempt: int, asked: float | None, stream: keys.Stream) -> float:
+        """The wait before another attempt: doubled each time and varied; at least what the endpoint asked for, within the bound."""
+        wait = self.backoff_seconds * float(2**attempt) * (0.5 + stream.unit())
+        return min(LONGEST_WAIT_SECONDS, max(wait, asked or 0.0))
+
+
+class _Again(Exception):
+    """An attempt that failed and may be repeated; `is_unpaid` if the endpoint turned it away before working."""
+
+    def __init__(self, reason: str, *, is_unpaid: bool = False, wait_seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.is_unpaid, self.wait_seconds = is_unpaid, wait_seconds
+
+
+class _Failed(Exception):
+    """An attempt that failed for good."""
+
+
+def check_endpoint(url: str) -> str:
+    """The address without a final slash; anything but https (or http to this machine), or with a key in it, is an error."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise UsageError(f"the endpoint {shown(url)} is not an address.") from None
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise UsageError("the endpoint must be a plain address; keys belong into the environment (RECOMBINE_API_KEY).")
+    if parts.scheme not in ("http", "https") or not host or not url.isascii() or not url.isprintable() or " " in url or port == 0:
+        raise UsageError(f"the endpoint {shown(url)} is not an address like https://host/v1.")
+    if parts.scheme == "http" and host not in LOOPBACK:
+        raise UsageError(f"the endpoint {shown(url)} is not encrypted; use https (http only to this machine).")
+    return url.rstrip("/").removesuffix("/chat/completions")
+
+
+def is_local(url: str) -> bool:
+    """Whether the endpoint is on this machine."""
+    return urlsplit(url).hostname in LOOPBACK
+
+
+@dataclass
+class Endpoint:
+    """A model behind a chat endpoint. Use as an async context; `ask` never raises for what a single question meets."""
+
+    url: str
+    model: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    patience: Patience = field(default_factory=Patience)
+    max_body: int = MAX_BODY
+    key: Secret = field(default_factory=key_from_environment)
+    connections: int = 8
+
+    def __post_init__(self) -> None:
+        self.url = check_endpoint(self.url)
+        self._client: httpx.AsyncClient | None = None
+
+    async def __aenter__(self) -> Endpoint:
+        try:
+            import httpx
+        except ImportError:
+            raise UsageError("endpoints need the `eval` extra: pip install 'recombine[eval]'.") from None
+
+        self._client = httpx.AsyncClient(
+            headers={**self.key.header(), "Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "recombine"},
+            follow_redirects=False,
+            trust_env=not is_local(self.url),  # a proxy of the environment, but never for this machine
+            timeout=httpx.Timeout(self.patience.timeout_seconds),
+            limits=httpx.Limits(max_connections=self.connections),
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def ask(self, name: str, messages: list[dict[str, Any]], before: Callable[[], None]) -> Reply:
+        """One question, tried again as often as patience allows; `before` is called ahead of every attempt and may forbid it.
+
+        Raises `EndpointError` only if asking on is of no use, besides what `before` raises.
+        """
+        body = {"model": self.model, "messages": messages, **self.settings}
+        stream = keys.Stream("retry", self.url, self.model, name)
+        began, unpaid, unknown = time.monotonic(), 0, 0
+        for attempt in range(self.patience.retries + 1):
+            before()
+            try:
+                found = await self._attempt(body)
+                return Reply(**found, unpaid=unpaid, unknown=unknown, seconds=round(time.monotonic() - began, 3))
+            except _Failed as problem:
+                reason, unpaid = str(problem), unpaid + 1
+                break
+            except _Again as problem:
+                reason = str(problem)
+                unpaid, unknown = unpaid + problem.is_unpaid, unknown + (not problem.is_unpaid)
+                if attempt < self.patience.retries:
+                    await asyncio.sleep(self.patience.wait_seconds(attempt, problem.wait_seconds, stream))
+        return Reply(error=self.key.hidden(reason), unpaid=unpaid, unknown=unknown, seconds=round(time.monotonic() - began, 3))
+
+    async def _attempt(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        import httpx
+
+        assert self._client is not None, "use the endpoint as an async context"
+        try:
+            async with (
+                asyncio.timeout(self.patience.timeout_seconds),
+                self._client.stream("POST", f"{self.url}/chat/completions", json=body) as response,
+            ):
+                return self._read(response, await self._body(response))
+        except TimeoutError:
+            raise _Again(f"no reply within {self.patience.timeout_seconds:g} s") from None
+        except httpx.ConnectError:
+            raise _Again("no connection", is_unpaid=True) from None
+        except httpx.HTTPError as problem:
+            raise _Again(f"the connection failed ({type(problem).__name__})") from None
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        """The body, up to the cap; compressed ones are refused, because a small one may unfold into anything."""
+        if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
+            raise _Again("the body is compressed, which was not asked for")
+        declared = response.headers.get("content-length", "")
+        if declared.isdecimal() and (len(declared) > 12 or int(declared) > self.max_body):
+            raise _Again(f"the body is over {self.max_body:,} bytes")
+        raw = bytearray()
+        async for piece in response.aiter_raw():
+            raw += piece
+            if len(raw) > self.max_body:
+                raise _Again(f"the body is over {self.max_body:,} bytes")
+        return bytes(raw)
+
+    def _read(self, response: httpx.Response, raw: bytes) -> dict[str, Any]:
+        status = response.status_code
+        if status in FATAL:
+            raise EndpointError(f"{self.url} answered {status}: {FATAL[status]}. {self._excerpt(raw)}".rstrip())
+        if status in (408, 409, 425, 429) or status >= 500:
+            raise _Again(f"HTTP {status}", is_unpaid=True, wait_seconds=_retry_after(response.headers.get("retry-after", "")))
+        if 300 <= status < 400:
+            raise _Failed(f"HTTP {status}: redirects are not followed; give the address that it leads to")
+        if status != 200:
+            raise _Failed(f"HTTP {status}: {self._excerpt(raw)}".rstrip(": "))
+        if "json" not in response.headers.get("content-type", ""):
+            raise _Again(f"the reply is {shown(response.headers.get('content-type', 'of no type'))}, not JSON")
+        try:
+            value = json.loads(raw)
+        except (ValueError, RecursionError):
+            raise _Again("the reply is not JSON") from None
+        return self._completion(value)
+
+    def _completion(self, value: Any) -> dict[str, Any]:
+        """The fields of a chat completion; one without a message may come out better next time."""
+        try:
+            choice = value["choices"][0]
+            message = choice["message"]
+            text, refusal = message.get("content"), message.get("refusal")
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise _Again("the reply holds no message") from None
+        if isinstance(text, list):  # some servers give a list of typed pieces
+            text = "".join(str(piece.get("text", "")) for piece in text if isinstance(piece, dict))
+        usage = value.get("usage")
+        counts = usage if isinstance(usage, dict) else {}
+        return {
+            "text": self.key.hidden(text) if isinstance(text, str) else "",
+            "refusal": self.key.hidden(refusal) if isinstance(refusal, str) else "",
+            "finish": self.key.hidden(str(choice.get("finish_reason") or ""))[:40],
+            "model": self.key.hidden(str(value.get("model") or ""))[:200],
+            "tokens_in": _count(counts.get("prompt_tokens")),
+            "tokens_out": _count(counts.get("completion_tokens")),
+        }
+
+    def _excerpt(self, raw: bytes) -> str:
+        """A printable piece of an error's body."""
+        text = self.key.hidden(raw[:2_000].decode("utf-8", "replace"))
+        try:
+            inner = json.loads(raw)["error"]
+            text = self.key.hidden(str(inner["message"] if isinstance(inner, dict) else inner))
+        except (ValueError, RecursionError, KeyError, TypeError):
+            pass
+        return shown(text, 200) if text.strip() else ""
+
+
+def _count(value: Any) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40
+    return value if is_count else None
+
+
+def _retry_after(text: str) -> float | None:
+    """Seconds of a `Retry-After` header, which holds seconds or a date."""
+    if text.isdecimal() and len(text) < 8:
+        return float(text)
+    try:
+        when = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError):
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,247 @@
+"""What a language model is shown: the family's words, put together in one of a few fixed styles.
+
+A prompt is one user message: the task, perhaps the rules, k examples from the training part, the question, and how to answer.
+Everything that depends on the family lives in `recombine.families.<family>.prompts`, which keeps the protocol `Asking`.
+
+Examples (`shots`) come from the split's `train` part in an order drawn by name. The same ones stand in every prompt, or each
+item draws its own (`fresh`). An example with the asked item's canonical form or question is passed over for the next one drawn.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol, cast
+
+from recombine import keys
+from recombine.core import Example, Family
+from recombine.errors import UnknownName, UsageError, shown
+from recombine.families import FAMILIES
+
+Style = Literal["direct", "step_by_step", "rules"]
+Sight = Literal["text", "picture", "both"]
+STYLES: dict[str, str] = {
+    "direct": "Reply with one line and nothing else: `Answer: ` and then the answer.",
+    "step_by_step": "Think step by step. Then end your reply with one line: `Answer: ` and then the answer alone.",
+    "rules": "Follow the rules, step by step if you like. Then end your reply with one line: `Answer: ` and then the answer alone.",
+}
+"""Style -> the last words of a prompt. `rules` also explains the rules; examples carry worked steps unless the style is `direct`."""
+SIGHTS: tuple[Sight, ...] = ("text", "picture", "both")
+MAX_SHOTS = 64
+SPARE_SHOTS = 8
+"""Examples drawn beyond k, to take the place of any that repeats the asked item."""
+PICTURE_TOKENS = 1_000
+"""What a picture is taken to cost before a reply says what it did cost."""
+
+
+def guess_tokens(text: str) -> int:
+    """About how many tokens a text has: a third of its bytes (English has fewer, action names more)."""
+    return -(-len(text.encode()) // 3)
+
+
+class Asking(Protocol):
+    """What a family offers to be asked about: a module `recombine.families.<family>.prompts`.
+
+    `question` and `picture` read `example.inputs` only: what a model must not see is not there.
+    """
+
+    def task(self, family: str) -> str:
+        """What to do and the exact form of the answer, without the rules."""
+
+    def rules(self, family: str) -> str:
+        """The rules, complete: a careful reader can answer every example by them."""
+
+    def question(self, example: Example, sight: Sight) -> str:
+        """The asked item in words; where `sight` is `picture`, without what the picture shows."""
+
+    def answer(self, example: Example) -> str:
+        """The right answer on one line, as the task wants it written."""
+
+    def steps(self, example: Example) -> tuple[str, ...]:
+        """The way to the answer, sentence by sentence, for worked examples."""
+
+    def picture(self, example: Example) -> bytes | None:
+        """The world as PNG, showing nothing that the inputs do not hold; None if the family has no world."""
+
+    def legend(self, family: str) -> str:
+        """How to read the picture; empty if there is none."""
+
+
+def asking(family: str) -> Asking:
+    """The words of a family; an unknown family, or one without words, is an error."""
+    if family not in FAMILIES:
+        raise UnknownName("family", family, FAMILIES)
+    name = f"{FAMILIES[family].partition(':')[0]}.prompts"
+    try:
+        return cast(Asking, importlib.import_module(name))
+    except ModuleNotFoundError as problem:
+        if problem.name != name:
+            raise
+        raise UsageError(f"{family} cannot be asked about yet: there is no module {name}.") from None
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One message: texts and PNG pictures in order. `shots` are the ids of the examples in it."""
+
+    id: str
+    pieces: tuple[str | bytes, ...]
+    question: str
+    shots: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The words of the message, with `[picture]` where pictures stand."""
+        return "".join(piece if isinstance(piece, str) else "[picture]" for piece in self.pieces)
+
+    @property
+    def pictures(self) -> int:
+        """How many pictures the message holds."""
+        return sum(isinstance(piece, bytes) for piece in self.pieces)
+
+    @property
+    def tokens(self) -> int:
+        """A guess of the tokens: a third of the bytes of the text, and a fixed number per picture."""
+        return guess_tokens(self.text) + PICTURE_TOKENS * self.pictures
+
+    @property
+    def most_tokens(self) -> int:
+        """More tokens than any common tokenizer makes of it: half the bytes, and twice the guess per picture."""
+        return -(-len(self.text.encode()) // 2) + 2 * PICTURE_TOKENS * self.pictures + 16
+
+    @cached_property
+    def hash(self) -> str:
+        """16 hex digits that stand for the whole message."""
+        return keys.digest(*(piece if isinstance(piece, str) else piece.hex() for piece in self.pieces)).hex()[:16]
+
+
+@dataclass(frozen=True)
+class Prompter:
+    """Makes the prompt of each example of one part: a pure function of family, style, sight, shots and the training part."""
+
+    family: Family
+    style: Style = "direct"
+    sight: Sight = "text"
+    shots: int = 0
+    fresh: bool = False
+    train: Sequence[Example] = field(default=(), repr=False)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.style not in STYLES:
+            raise UnknownName("style", self.style, STYLES)
+        if self.sight not in SIGHTS:
+            raise UnknownName("sight", self.sight, SIGHTS)
+        if isinstance(self.shots, bool) or not 0 <= self.shots <= MAX_SHOTS:
+            raise UsageError(f"the number of examples is {shown(self.shots)}, but must be 0 to {MAX_SHOTS}.")
+        if self.shots > len(self.train):
+            raise UsageError(f"{self.shots} examples were asked for, but the training part has {len(self.train)} rows.")
+
+    @cached_property
+    def words(self) -> Asking:
+        """The family's words."""
+        return asking(self.family.NAME)
+
+    @cached_property
+    def preamble(self) -> str:
+        """What every prompt begins with: the task, and the rules in the style `rules`."""
+        parts = [self.words.task(self.family.NAME)]
+        if self.sight != "text":
+            parts.append(self.words.legend(self.family.NAME))
+        if self.style == "rules":
+            parts.append("Rules:\n" + self.words.rules(self.family.NAME))
+        return "\n\n".join(parts)
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits for all that is common to the prompts: words, style, sight, and the examples if they are common."""
+        common = [text for shot in self._common[: self.shots] for text in (shot.id, self._worked(shot))] if not self.fresh else []
+        settings = [self.family.NAME, self.style, self.sight, str(self.shots), str(self.fresh), str(self.seed)]
+        return keys.digest(self.preamble, STYLES[self.style], *settings, *common).hex()[:16]
+
+    def prompt(self, example: Example) -> Prompt:
+        """The message that asks about this example."""
+        shots = self._shots_for(example)
+        pieces: list[str | bytes] = [self.preamble + "\n\n"]
+        for number, shot in enumerate(shots, 1):
+            pieces.append(f"Example {number}:\n")
+            pieces += self._seen(shot)
+            pieces.append(self._worked(shot) + "\n\n")
+        if shots:
+            pieces.append("Now the one to answer:\n")
+        question = self.words.question(example, self.sight)
+        pieces += [*self._seen(example), STYLES[self.style]]
+        return Prompt(example.id, _joined(pieces), question, tuple(shot.id for shot in shots))
+
+    def _seen(self, example: Example) -> list[str | bytes]:
+        """The question, after the picture where there is one."""
+        question = self.words.question(example, self.sight) + "\n\n"
+        if self.sight == "text":
+            return [question]
+        picture = self.words.picture(example)
+        if picture is None:
+            raise UsageError(f"{self.family.NAME} has no pictures; leave out --image.")
+        return [picture, "\n" + question]
+
+    def _worked(self, shot: Example) -> str:
+        """The answer of an example, after its steps unless the style is `direct`."""
+        answer = f"Answer: {self.words.answer(shot)}"
+        if self.style == "direct":
+            return answer
+        return "\n".join([*(f"{i}. {step}" for i, step in enumerate(self.words.steps(shot), 1)), answer])
+
+    def _shots_for(self, example: Example) -> list[Example]:
+        if not self.shots:
+            return []
+        form, question = self.family.canonical(example), self.words.question(example, "text")
+        chosen: list[Example] = []
+        for shot in self._drawn(example.id) if self.fresh else iter(self._common):
+            is_same = shot.id == example.id or self.words.question(shot, "text") == question
+            if not is_same and self.family.canonical(shot) != form:
+                chosen.append(shot)
+            if len(chosen) == self.shots:
+                return chosen
+        raise UsageError(f"the training part has too few rows that differ from {example.id} for {self.shots} examples.")
+
+    @cached_property
+    def _common(self) -> tuple[Example, ...]:
+        return tuple(self._drawn("")) if self.shots else ()
+
+    def _drawn(self, item: str) -> Iterator[Example]:
+        """Training rows in an order drawn by name, each once; common ones are the same for every part and size."""
+        stream = keys.Stream("shots", self.family.NAME, self.seed, item)
+        wanted, taken = min(len(self.train), self.shots + SPARE_SHOTS), set[int]()
+        while len(taken) < wanted:
+            row = stream.below(len(self.train))
+            if row not in taken:
+                taken.add(row)
+                yield self.train[row]
+
+
+def _joined(pieces: Sequence[str | bytes]) -> tuple[str | bytes, ...]:
+    """Neighbouring texts as one."""
+    joined: list[str | bytes] = []
+    for piece in pieces:
+        if joined and isinstance(piece, str) and isinstance(joined[-1], str):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def chat_messages(prompt: Prompt) -> list[dict[str, Any]]:
+    """The prompt as the messages of an OpenAI-compatible chat request; pictures are data URLs."""
+    if not prompt.pictures:
+        return [{"role": "user", "content": prompt.text}]
+    import base64
+
+    content: list[dict[str, Any]] = []
+    for piece in prompt.pieces:
+        if isinstance(piece, str):
+            content.append({"type": "text", "text": piece})
+        else:
+            url = "data:image/png;base64," + base64.b64encode(piece).decode()
+            content.append({"type": "image_url", "image_url": {"url": url}})
+    return [{"role": "user", "content": content}]

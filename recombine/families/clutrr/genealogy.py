@@ -1,0 +1,226 @@
+"""Families as rows of numbers: adding relatives one by one, and what two people are to each other. A kernel module.
+
+`people` is int64[n, 6]: gender, father, mother, spouse (-1 where unrecorded), whether the story names the person, generation
+(parents are one higher). Both parents are recorded or none; parents are a couple; couples are of two genders. `size[0]` is
+the number of people. Every step either names somebody who was unnamed or adds people, so a family stays a tree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine.draws import below, unit
+
+KERNEL = True
+
+SEX, FATHER, MOTHER, SPOUSE, NAMED, GENERATION = 0, 1, 2, 3, 4, 5
+MAX_PEOPLE = 200
+"""More than any story needs: placing a relative adds at most seven people."""
+
+
+def add_person(people: Any, size: Any, gender: int, generation: int) -> Any:
+    """A new unnamed, unmarried person without recorded parents."""
+    p = size[0]
+    people[p, SEX] = gender
+    people[p, FATHER] = -1
+    people[p, MOTHER] = -1
+    people[p, SPOUSE] = -1
+    people[p, NAMED] = 0
+    people[p, GENERATION] = generation
+    size[0] = p + 1
+    return p
+
+
+def spouse_of(people: Any, size: Any, p: int) -> Any:
+    """The person's spouse, added if there is none."""
+    if people[p, SPOUSE] < 0:
+        q = add_person(people, size, 1 - people[p, SEX], people[p, GENERATION])
+        people[p, SPOUSE] = q
+        people[q, SPOUSE] = p
+    return people[p, SPOUSE]
+
+
+def parent_of(people: Any, size: Any, p: int, gender: int) -> Any:
+    """The person's father (1) or mother (0); both are added if there are none."""
+    if people[p, FATHER] < 0:
+        father = add_person(people, size, 1, people[p, GENERATION] + 1)
+        people[p, FATHER] = father
+        people[p, MOTHER] = spouse_of(people, size, father)
+    return people[p, FATHER] if gender == 1 else people[p, MOTHER]
+
+
+def add_child(people: Any, size: Any, father: int, mother: int, gender: int) -> Any:
+    """A new child of a couple."""
+    p = add_person(people, size, gender, people[father, GENERATION] - 1)
+    people[p, FATHER] = father
+    people[p, MOTHER] = mother
+    return p
+
+
+def child_of(people: Any, size: Any, p: int, gender: int, but: int, only_unnamed: bool, rng: Any) -> Any:
+    """A child of p and p's spouse: one there is (of this gender, or any for -1; not `but`), or a new one, evenly."""
+    q = spouse_of(people, size, p)
+    father, mother = (p, q) if people[p, SEX] == 1 else (q, p)
+    count = 1
+    chosen = -1
+    for c in range(size[0]):
+        if people[c, FATHER] != father or c == but or (only_unnamed and people[c, NAMED] == 1):
+            continue
+        if gender >= 0 and people[c, SEX] != gender:
+            continue
+        count += 1
+        if below(rng, count) == 0:
+            chosen = c
+    if chosen >= 0:
+        return chosen
+    return add_child(people, size, father, mother, gender if gender >= 0 else below(rng, 2))
+
+
+def named(people: Any, p: int) -> Any:
+    """Name this person, if unnamed so far; the person, or -1."""
+    if people[p, NAMED] == 1:
+        return -1
+    people[p, NAMED] = 1
+    return p
+
+
+def place(people: Any, size: Any, s: int, code: int, rng: Any) -> Any:
+    """A newly named person who is the `code` of s; -1 if whoever was drawn for it is named already.
+
+    Where a word has several meanings (which parent's side, by blood or by marriage) one is drawn.
+    """
+    neutral = code // 2
+    gender = 1 - code % 2
+    if size[0] + 8 > MAX_PEOPLE:
+        return -1
+    if neutral == 0:
+        return named(people, parent_of(people, size, s, gender))
+    if neutral == 1:
+        return named(people, child_of(people, size, s, gender, -1, True, rng))
+    if neutral == 2:
+        return named(people, spouse_of(people, size, s)) if people[s, SEX] != gender else -1
+    if neutral == 3:
+        return named(people, sibling_of(people, size, s, gender, True, rng))
+    if neutral == 5:
+        return named(people, child_of(people, size, child_of(people, size, s, -1, -1, False, rng), gender, -1, True, rng))
+    if neutral == 8:
+        return named(people, parent_of(people, size, spouse_of(people, size, s), gender))
+    if neutral == 9:
+        return named(people, spouse_of(people, size, child_of(people, size, s, 1 - gender, -1, False, rng)))
+    by_marriage = below(rng, 2) == 1
+    if neutral == 7:
+        parent = sibling_of(people, size, spouse_of(people, size, s) if by_marriage else s, -1, False, rng)
+        return named(people, child_of(people, size, parent, gender, -1, True, rng))
+    if neutral == 10:
+        if by_marriage:
+            return named(people, sibling_of(people, size, spouse_of(people, size, s), gender, True, rng))
+        return named(people, spouse_of(people, size, sibling_of(people, size, s, 1 - gender, False, rng)))
+    parent = parent_of(people, size, s, below(rng, 2))
+    if neutral == 4:
+        return named(people, parent_of(people, size, parent, gender))
+    if by_marriage:
+        return named(people, spouse_of(people, size, sibling_of(people, size, parent, 1 - gender, False, rng)))
+    return named(people, sibling_of(people, size, parent, gender, True, rng))
+
+
+def sibling_of(people: Any, size: Any, s: int, gender: int, only_unnamed: bool, rng: Any) -> Any:
+    """A sibling of s, there or new, as `child_of` draws."""
+    return child_of(people, size, parent_of(people, size, s, 1), gender, s, only_unnamed, rng)
+
+
+def is_sibling(people: Any, x: int, y: int) -> Any:
+    """Whether two people have the same parents."""
+    return x >= 0 and y >= 0 and x != y and people[x, FATHER] >= 0 and people[x, FATHER] == people[y, FATHER]
+
+
+def is_parent(people: Any, x: int, y: int) -> Any:
+    """Whether y is a parent of x."""
+    return x >= 0 and y >= 0 and (people[x, FATHER] == y or people[x, MOTHER] == y)
+
+
+def is_grandparent(people: Any, x: int, y: int) -> Any:
+    """Whether y is a grandparent of x."""
+    return is_parent(people, people[x, FATHER], y) or is_parent(people, people[x, MOTHER], y)
+
+
+def is_pibling(people: Any, x: int, y: int) -> Any:
+    """Whether y is a sibling of a parent of x, or married to one."""
+    for z in (y, people[y, SPOUSE]):
+        if is_sibling(people, people[x, FATHER], z) or is_sibling(people, people[x, MOTHER], z):
+            return True
+    return False
+
+
+def neutral_relation(people: Any, x: int, y: int) -> Any:
+    """What y is to x, without gender; -1 if no word says it."""
+    found = -1
+    if is_parent(people, x, y):
+        found = 0
+    elif is_parent(people, y, x):
+        found = 1
+    elif people[x, SPOUSE] == y:
+        found = 2
+    elif is_sibling(people, x, y):
+        found = 3
+    elif is_grandparent(people, x, y):
+        found = 4
+    elif is_grandparent(people, y, x):
+        found = 5
+    elif is_pibling(people, x, y):
+        found = 6
+    elif is_pibling(people, y, x):
+        found = 7
+    elif is_parent(people, people[x, SPOUSE], y):
+        found = 8
+    elif is_parent(people, people[y, SPOUSE], x):
+        found = 9
+    elif is_sibling(people, people[x, SPOUSE], y) or is_sibling(people, x, people[y, SPOUSE]):
+        found = 10
+    return found
+
+
+def relation(people: Any, x: int, y: int) -> Any:
+    """The code of the word that says what y is to x; -1 if none does."""
+    found = neutral_relation(people, x, y)
+    return -1 if found < 0 else 2 * found + 1 - people[y, SEX]
+
+
+def levels(people: Any, size: Any) -> Any:
+    """How many generations the people span."""
+    low = people[0, GENERATION]
+    high = people[0, GENERATION]
+    for p in range(size[0]):
+        low = min(low, people[p, GENERATION])
+        high = max(high, people[p, GENERATION])
+    return high - low + 1
+
+
+def most_children(people: Any, size: Any) -> Any:
+    """The largest number of children of any couple."""
+    most = 0
+    for f in range(size[0]):
+        count = 0
+        for p in range(size[0]):
+            if people[p, FATHER] == f:
+                count += 1
+        most = max(most, count)
+    return most
+
+
+def grow(people: Any, size: Any, room: int, marriage: float, low: int, high: int, rng: Any) -> None:
+    """Add up to `room` relatives whom the story does not mention: spouses with this probability, children of couples."""
+    limit = min(size[0] + room, MAX_PEOPLE - 1)
+    for p in range(size[0]):
+        if size[0] < limit and people[p, SPOUSE] < 0 and unit(rng) < marriage:
+            spouse_of(people, size, p)
+    for f in range(size[0]):
+        if people[f, SEX] != 1 or people[f, SPOUSE] < 0:
+            continue
+        count = 0
+        for p in range(size[0]):
+            if people[p, FATHER] == f:
+                count += 1
+        goal = low + below(rng, high - low + 1)
+        while count < goal and size[0] < limit:
+            add_child(people, size, f, people[f, SPOUSE], below(rng, 2))
+            count += 1

@@ -1,0 +1,82 @@
+"""The dials of the family, and what they and a part's contents come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recombine.core import Job, Option, option
+from recombine.errors import BadOption, shown
+from recombine.families.clutrr.grammar import MAX_K
+from recombine.families.clutrr.splits import contents
+
+NOISE_BITS = {"supporting": 1, "irrelevant": 2, "disconnected": 4}
+NOISE_NAMES: tuple[str, ...] = tuple("+".join(n for n, bit in NOISE_BITS.items() if mask & bit) or "clean" for mask in range(8))
+"""Noise mask -> name: `clean`, `supporting`, … `supporting+irrelevant+disconnected`."""
+
+OPTIONS: Mapping[str, Option] = {
+    "k": Option("", f"facts on the path instead of the split's: one number or several (`4`, `2,3,4`), 2 to {MAX_K}"),
+    "noise": Option("", "noise instead of the split's", choices=("", *NOISE_NAMES, "all")),
+    "noise_facts": Option(0, "facts of each kind of noise; 0 draws 1 (supporting: 2) up to about k / 2", low=0, high=12),
+    "anchor": Option("end", "where irrelevant noise is attached: to a person of the query, or anywhere", choices=("end", "any")),
+    "memory": Option(0.0, "fraction of questions that ask a stated fact (1: the memory task)", low=0, high=1),
+    "hold_out": Option(0.1, "fraction of clauses held out from training at each k >= 3", low=0, high=0.9),
+    "language": Option("paraphrase", "how facts are worded", choices=("paraphrase", "simple")),
+    "paraphrases": Option("split", "whether train and test use different paraphrases", choices=("split", "shared")),
+    "store": Option(1.0, "fraction of the paraphrase store in use", low=0.01, high=1),
+    "templates": Option("", "a template file of the original authors to word stories with"),
+    "mentions": Option("auto", "names in the text", choices=("auto", "plain", "bracketed", "anonymous")),
+    "names": Option("", "a CSV of names and genders to use instead of the built-in ones"),
+    "levels": Option(0, "most generations of a family; 0: 3 in release, 6 in sound", low=0, high=12),
+    "min_children": Option(-1, "fewest children of a couple; -1: 4 in release, 0 in sound", low=-1, high=8),
+    "max_children": Option(0, "most children of a couple; 0: 4 in release, 6 or k in sound", low=0, high=20),
+    "marriage": Option(-1.0, "probability that a person marries; -1: 1 in release, 0.6 in sound", low=-1, high=1),
+    "relatives": Option(20, "most relatives whom the story does not mention (sound)", low=0, high=60),
+    "equal": Option(True, "keep only clauses at the running minimum (release)"),
+}
+
+
+@dataclass(frozen=True)
+class Dials:
+    """The options of a job, resolved against its recipe and part."""
+
+    ks: tuple[int, ...]
+    noise: int
+    role: str
+    levels: int
+    min_children: int
+    max_children: int
+    marriage: float
+    mentions: str
+    values: Mapping[str, Any]
+
+
+def dials(job: Job) -> Dials:
+    """What the job asks for; a value that does not fit is a `BadOption`."""
+    values = {name: option(job, OPTIONS, name) for name in OPTIONS}
+    held = contents(job.split, job.part)
+    noise = values["noise"] or held.noise
+    mask = 7 if noise == "all" else NOISE_NAMES.index(noise)
+    is_release = job.recipe == "release"
+    low = values["min_children"] if values["min_children"] >= 0 else (4 if is_release else 0)
+    ks = _lengths(values["k"]) or held.ks
+    high = values["max_children"] or (max(low, 4) if is_release else max(low, 6, max(ks)))
+    if low > high:
+        raise BadOption(f"min_children is {low}, but must be at most max_children, {high}.")
+    marriage = values["marriage"] if values["marriage"] >= 0 else (1.0 if is_release else 0.6)
+    mentions = values["mentions"] if values["mentions"] != "auto" else ("bracketed" if is_release else "plain")
+    levels = values["levels"] or (3 if is_release else 6)
+    return Dials(ks, mask, held.role, levels, low, high, marriage, mentions, values)
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    if not text:
+        return ()
+    pieces = text.split(",")
+    if not all(piece.isdecimal() and piece.isascii() and 2 <= int(piece[:4]) <= MAX_K for piece in pieces):
+        raise BadOption(f"option k is {shown(text)}, but takes numbers from 2 to {MAX_K}, such as 4 or 2,3,4.")
+    ks = tuple(int(piece) for piece in pieces)
+    if list(ks) != sorted(set(ks)):
+        raise BadOption(f"option k is {shown(text)}, but must rise and name each length once.")
+    return ks

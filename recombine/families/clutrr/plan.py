@@ -1,0 +1,197 @@
+"""One story as a readable value: facts, proof, family, and the view of a row as an `Example`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from recombine.core import Batch, Example, Family
+from recombine.families.clutrr.kinship import CODES, RELATIONS
+from recombine.keys import Stream
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+KINDS = ("clean", "supporting", "irrelevant", "disconnected")
+"""Kinds of facts by code: on the path, or noise."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`relative` is the `relation` of `subject`; `place` is its place on the path, or -1 for noise."""
+
+    relation: int
+    subject: int
+    relative: int
+    place: int = -1
+    kind: int = 0
+
+    @property
+    def triple(self) -> tuple[int, int, int]:
+        """(relation, subject, relative)."""
+        return self.relation, self.subject, self.relative
+
+
+@dataclass(frozen=True)
+class Step:
+    """z is x's `first`, y is z's `second`, so y is x's `result`."""
+
+    x: int
+    z: int
+    y: int
+    first: int
+    second: int
+    result: int
+
+
+@dataclass(frozen=True)
+class People:
+    """A family: for each person gender (0 female, 1 male), father, mother and spouse, or -1."""
+
+    genders: tuple[int, ...]
+    fathers: tuple[int, ...]
+    mothers: tuple[int, ...]
+    spouses: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.genders)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is said: the facts as told, who is asked about, and the proof, root first."""
+
+    names: tuple[str, ...]
+    genders: tuple[int, ...]
+    facts: tuple[Fact, ...]
+    query: tuple[int, int]
+    proof: tuple[Step, ...]
+    paraphrases: tuple[int, ...] = ()
+
+    @property
+    def path(self) -> tuple[Fact, ...]:
+        """The facts that prove the answer, in path order."""
+        return tuple(sorted((fact for fact in self.facts if fact.place >= 0), key=lambda fact: fact.place))
+
+    def sentence(self, relation: int, subject: int, relative: int) -> str:
+        """`Ann is the mother of Bob.`"""
+        return f"{self.names[relative]} is the {RELATIONS[relation]} of {self.names[subject]}."
+
+
+def this_family() -> Family:
+    """The family module itself, which every example holds."""
+    return cast(Family, sys.modules["recombine.families.clutrr"])
+
+
+def inputs_of(story: str, question: str, plan: Plan) -> dict[str, Any]:
+    """All that a model may see: the text, the question, and the same facts as a graph, in the order of telling."""
+    return {
+        "story": story,
+        "question": question,
+        "query": [plan.names[plan.query[0]], plan.names[plan.query[1]]],
+        "entities": list(plan.names),
+        "graph": {
+            "edges": [[fact.subject, fact.relative] for fact in plan.facts],
+            "relations": [RELATIONS[fact.relation] for fact in plan.facts],
+            "genders": list(plan.genders),
+            "query": list(plan.query),
+        },
+    }
+
+
+def _grouped(values: Sequence[int], width: int) -> list[tuple[int, ...]]:
+    return [tuple(values[i : i + width]) for i in range(0, len(values), width)]
+
+
+def example(batch: Batch, row: int) -> Example:
+    """The readable view of a row; its meta carries the scalar columns and the job."""
+    cells = batch.row(row)
+    facts = tuple(
+        Fact(r, s, o, place, kind)
+        for (r, s, o), place, kind in zip(_grouped(cells["facts"], 3), cells["places"], cells["kinds"], strict=True)
+    )
+    plan = Plan(
+        names=tuple(cells["names"]),
+        genders=tuple(cells["genders"]),
+        facts=facts,
+        query=(cells["query"][0], cells["query"][1]),
+        proof=tuple(Step(*six) for six in _grouped(cells["proof"], 6)),
+        paraphrases=tuple(cells["paraphrases"]),
+    )
+    people = _grouped(cells["family"], 4)
+    world = People(*(tuple(person[i] for person in people) for i in range(4)))
+    job = batch.job
+    meta = {name: cells[name] for name in ("k", "noise", "fact_count", "clause", "held_out", "memory", "target")}
+    meta |= {"recipe": job.recipe, "split": job.split, "part": job.part, "options": dict(job.options)}
+    shown = inputs_of(cells["story"], cells["question"], plan)
+    return Example(this_family(), batch.id(row), shown, cells["target"], plan, world, meta)
+
+
+def canonical(example: Example) -> bytes:
+    """The story without its names: paraphrases, facts as told with people numbered as they come up, and the query.
+
+    A story that came from elsewhere has no paraphrase numbers; its text stands for them.
+    """
+    plan: Plan = example.plan
+    seen: dict[int, int] = {}
+    told = [[fact.relation, *(seen.setdefault(p, len(seen)) for p in (fact.subject, fact.relative))] for fact in plan.facts]
+    asked = [seen.setdefault(p, len(seen)) for p in plan.query]
+    wording: list[Any] = list(plan.paraphrases) or [anonymous(str(example.inputs["story"]), plan.names)]
+    return json.dumps([wording, told, asked], separators=(",", ":")).encode()
+
+
+def anonymous(text: str, names: Sequence[str], tokens: Mapping[str, str] | None = None) -> str:
+    """The text with every name replaced by its token, by default `@entity-k`, k in order of first mention; brackets go."""
+    if not names:
+        return text
+    known = dict(tokens or {})
+    found = re.compile(r"\[?(?<![\w-])(" + "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True)) + r")(?![\w-])\]?")
+
+    def token(match: re.Match[str]) -> str:
+        return known.setdefault(match[1], f"@entity-{len(known)}")
+
+    return found.sub(token, text)
+
+
+def cloze(example: Example, stream: Stream, pool: int = 20) -> dict[str, Any]:
+    """The paper's cloze form: each person becomes a random token of `@entity-0` … `@entity-(pool - 1)`, in all inputs.
+
+    A story with more people than the pool has tokens gets a pool of its own size. Which vectors the tokens have (fixed random
+    ones, fresh random ones, or learned ones) is the model's choice.
+    """
+    names = list(example.inputs["entities"])
+    numbers = stream.sample(range(max(pool, len(names))), len(names))
+    tokens = {name: f"@entity-{number}" for name, number in zip(names, numbers, strict=True)}
+    shown = dict(example.inputs)
+    shown["story"] = anonymous(str(shown["story"]), names, tokens)
+    shown["question"] = anonymous(str(shown["question"]), names, tokens)
+    shown["query"] = [tokens[name] for name in shown["query"]]
+    shown["entities"] = [tokens[name] for name in names]
+    return shown
+
+
+def code_of(word: str) -> int | None:
+    """The code of a relation word, if it is one; `neice`, as the original code spells it, is niece."""
+    return CODES.get("niece" if word == "neice" else word)
+
+
+def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
+    """64 bits of blake2b over each row's canonical form, without building examples."""
+    import numpy as np
+
+    columns: Mapping[str, Any] = batch.columns
+    words = np.zeros(len(batch), np.uint64)
+    for row in range(len(batch)):
+        facts, seen, told = columns["facts"][row], {}, []  # type: ignore[var-annotated]
+        for i in range(0, len(facts), 3):
+            told.append([facts[i], *(seen.setdefault(p, len(seen)) for p in facts[i + 1 : i + 3])])
+        asked = [seen.setdefault(p, len(seen)) for p in columns["query"][row]]
+        form = json.dumps([columns["paraphrases"][row], told, asked], separators=(",", ":")).encode()
+        words[row] = int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little")
+    return words

@@ -1,0 +1,218 @@
+"""A story for people: the text, the list of facts, and the family tree with the path, the noise and the query marked."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape
+
+from recombine.core import Example, Medium
+from recombine.errors import UsageError
+from recombine.families.clutrr.kinship import RELATIONS
+from recombine.families.clutrr.plan import KINDS, Fact, People, Plan
+from recombine.families.clutrr.tree import layout
+
+MEDIA: tuple[Medium, ...] = ("text", "graph", "svg", "png")
+_CELL_WIDTH, _CELL_HEIGHT, _MARGIN = 92, 118, 56
+_COLORS = {0: "#1f6feb", 1: "#8250df", 2: "#bc6c00", 3: "#6e7781"}
+_INK, _FAINT, _QUERY, _PAPER = "#1f2328", "#c4c9d0", "#cf222e", "#ffffff"
+_FILLS = ("#fde7ef", "#e3eefc")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line; dashed for noise."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    color: str
+    width: float
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A circle for a woman, a square for a man."""
+
+    x: float
+    y: float
+    radius: float
+    is_circle: bool
+    fill: str
+    color: str
+    width: float
+
+
+@dataclass(frozen=True)
+class Label:
+    """A piece of text, centred unless `left`; with a paper background where it lies over lines."""
+
+    x: float
+    y: float
+    text: str
+    color: str
+    size: int
+    left: bool = False
+    backed: bool = False
+
+
+Mark = Line | Shape | Label
+
+
+def render(example: Example, medium: Medium) -> str | bytes:
+    """`text`: story and question; `graph`: the facts; `svg` and `png`: the family tree (or the graph of facts)."""
+    if medium == "text":
+        return f"{example.inputs['story']}\n\n{example.inputs['question']}"
+    if medium == "graph":
+        return fact_list(example)
+    if medium not in ("svg", "png"):
+        raise UsageError(f"clutrr cannot be rendered as {medium!r}; it can as {', '.join(MEDIA)}.")
+    width, height, marks = drawing(example)
+    return _svg(width, height, marks) if medium == "svg" else _png(width, height, marks)
+
+
+def fact_list(example: Example) -> str:
+    """One line per fact, in the order of telling, with its place on the path or its kind of noise; then the query."""
+    plan: Plan = example.plan
+    lines = []
+    for fact in plan.facts:
+        role = f"path {fact.place + 1}" if fact.place >= 0 else KINDS[fact.kind]
+        lines.append(f"{plan.names[fact.subject]} --{RELATIONS[fact.relation]}--> {plan.names[fact.relative]}  ({role})")
+    x, y = (plan.names[p] for p in plan.query)
+    return "\n".join([*lines, f"{x} --?--> {y}"])
+
+
+def drawing(example: Example) -> tuple[int, int, list[Mark]]:
+    """(width, height, marks): the tree below, then facts, then people, then words."""
+    plan: Plan = example.plan
+    world = example.world if example.world is not None else _unrelated(plan)
+    spots = [(_MARGIN + x * _CELL_WIDTH, _MARGIN + 26 + row * _CELL_HEIGHT) for x, row in layout(world)]
+    marks: list[Mark] = list(_tree_lines(world, spots))
+    labels: list[Mark] = []
+    for fact in plan.facts:
+        line, label = _arrow(plan, fact, spots)
+        marks += line
+        labels.append(label)
+    for p, (x, y) in enumerate(spots):
+        is_named, is_asked = p < len(plan.names), p in plan.query
+        radius = 17 if is_named else 7
+        color = _QUERY if is_asked else (_INK if is_named else _FAINT)
+        fill = _FILLS[world.genders[p]] if is_named else _PAPER
+        marks.append(Shape(x, y, radius, world.genders[p] == 0, fill, color, 3.5 if is_asked else 1.5))
+        if is_named:
+            labels.append(Label(x, y + 30, plan.names[p], _QUERY if is_asked else _INK, 13, backed=True))
+    names = [plan.names[p] for p in plan.query]
+    width = int(max(x for x, _ in spots) + _MARGIN + 30)
+    bottom = max(y for _, y in spots) + 62
+    caption = f"What is {names[1]} to {names[0]}?  {example.answer}"
+    labels.append(Label(_MARGIN - 20, bottom, caption, _QUERY, 15, left=True))
+    kinds = sorted({fact.kind for fact in plan.facts})
+    for i, kind in enumerate(kinds):
+        text = "story path" if kind == 0 else f"{KINDS[kind]} noise"
+        labels.append(Label(_MARGIN - 20 + 150 * i, bottom + 24, text, _COLORS[kind], 13, left=True))
+    return max(width, 2 * _MARGIN + 8 * len(caption), 150 * len(kinds) + _MARGIN), int(bottom + 46), marks + labels
+
+
+def _unrelated(plan: Plan) -> People:
+    """People of an unknown family, so that a graph can be drawn all the same."""
+    none = tuple(-1 for _ in plan.names)
+    return People(plan.genders, none, none, none)
+
+
+def _tree_lines(world: People, spots: list[tuple[float, float]]) -> list[Mark]:
+    marks: list[Mark] = []
+    for p in range(len(world)):
+        q = world.spouses[p]
+        if q > p:
+            marks.append(Line(*spots[p], *spots[q], _FAINT, 3))
+        if world.fathers[p] >= 0:
+            (ax, ay), (bx, _) = spots[world.fathers[p]], spots[world.mothers[p]]
+            x, y = spots[p]
+            middle, level = (ax + bx) / 2, y - _CELL_HEIGHT / 2 + 8
+            marks += [Line(middle, ay, middle, level, _FAINT, 1.5), Line(middle, level, x, level, _FAINT, 1.5)]
+            marks.append(Line(x, level, x, y, _FAINT, 1.5))
+    return marks
+
+
+def _arrow(plan: Plan, fact: Fact, spots: list[tuple[float, float]]) -> tuple[list[Mark], Label]:
+    """The fact from subject to relative, bowed so that opposite ones do not cover each other, with its word."""
+    (x1, y1), (x2, y2) = spots[fact.subject], spots[fact.relative]
+    dx, dy = x2 - x1, y2 - y1
+    length = max((dx * dx + dy * dy) ** 0.5, 1.0)
+    ux, uy = dx / length, dy / length
+    bow = min(26.0, 9 + length / 14)
+    mx, my = (x1 + x2) / 2 - uy * bow, (y1 + y2) / 2 + ux * bow
+    color, dashed = _COLORS[fact.kind], fact.kind != 0
+    sx, sy, ex, ey = x1 + ux * 19, y1 + uy * 19, x2 - ux * 19, y2 - uy * 19
+    marks: list[Mark] = [Line(sx, sy, mx, my, color, 2.2, dashed), Line(mx, my, ex, ey, color, 2.2, dashed)]
+    hx, hy = ex - mx, ey - my
+    size = max((hx * hx + hy * hy) ** 0.5, 1.0)
+    hx, hy = hx / size, hy / size
+    for side in (0.5, -0.5):
+        marks.append(Line(ex, ey, ex - 9 * hx - 9 * side * hy, ey - 9 * hy + 9 * side * hx, color, 2.2))
+    step = f"{fact.place + 1} " if fact.place >= 0 else ""
+    return marks, Label(mx, my, step + RELATIONS[fact.relation], color, 12, backed=True)
+
+
+def _svg(width: int, height: int, marks: list[Mark]) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="sans-serif">'
+    return "\n".join([head, f'<rect width="{width}" height="{height}" fill="{_PAPER}"/>', *map(_svg_mark, marks), "</svg>"])
+
+
+def _svg_mark(mark: Mark) -> str:
+    if isinstance(mark, Line):
+        dash = ' stroke-dasharray="6 4"' if mark.dashed else ""
+        ends = f'x1="{mark.x1:.1f}" y1="{mark.y1:.1f}" x2="{mark.x2:.1f}" y2="{mark.y2:.1f}"'
+        return f'<line {ends} stroke="{mark.color}" stroke-width="{mark.width}" stroke-linecap="round"{dash}/>'
+    if isinstance(mark, Shape):
+        style = f'fill="{mark.fill}" stroke="{mark.color}" stroke-width="{mark.width}"'
+        if mark.is_circle:
+            return f'<circle cx="{mark.x:.1f}" cy="{mark.y:.1f}" r="{mark.radius}" {style}/>'
+        side = 2 * mark.radius
+        return f'<rect x="{mark.x - mark.radius:.1f}" y="{mark.y - mark.radius:.1f}" width="{side}" height="{side}" rx="3" {style}/>'
+    anchor = "start" if mark.left else "middle"
+    halo = f' stroke="{_PAPER}" stroke-width="4" paint-order="stroke"' if mark.backed else ""
+    place = f'x="{mark.x:.1f}" y="{mark.y + mark.size * 0.35:.1f}"'
+    return f'<text {place} font-size="{mark.size}" fill="{mark.color}" text-anchor="{anchor}"{halo}>{escape(mark.text)}</text>'
+
+
+def _png(width: int, height: int, marks: list[Mark]) -> bytes:
+    from PIL import Image, ImageDraw
+
+    scale = 2
+    image = Image.new("RGB", (width * scale, height * scale), _PAPER)
+    pen = ImageDraw.Draw(image)
+    for mark in marks:
+        _draw(pen, mark, scale)
+    out = io.BytesIO()
+    image.resize((width, height), Image.Resampling.LANCZOS).save(out, "PNG")
+    return out.getvalue()
+
+
+def _draw(pen: Any, mark: Mark, scale: int) -> None:
+    from PIL import ImageFont
+
+    if isinstance(mark, Line):
+        _draw_line(pen, mark, scale)
+    elif isinstance(mark, Shape):
+        box = [(c + s * mark.radius) * scale for s in (-1, 1) for c in (mark.x, mark.y)]
+        draw = pen.ellipse if mark.is_circle else pen.rectangle
+        draw(box, fill=mark.fill, outline=mark.color, width=round(mark.width * scale))
+    else:
+        font = ImageFont.load_default(mark.size * scale)
+        anchor = "lm" if mark.left else "mm"
+        at = (mark.x * scale, mark.y * scale)
+        pen.text(at, mark.text, fill=mark.color, font=font, anchor=anchor, stroke_width=2 * scale * mark.backed, stroke_fill=_PAPER)
+
+
+def _draw_line(pen: Any, mark: Line, scale: int) -> None:
+    dx, dy = mark.x2 - mark.x1, mark.y2 - mark.y1
+    length = (dx * dx + dy * dy) ** 0.5
+    dashes = max(1, int(length // 10)) if mark.dashed else 1
+    for i in range(dashes):
+        a, b = (i / dashes, (i + 0.6) / dashes) if mark.dashed else (0.0, 1.0)
+        ends = [(mark.x1 + dx * t, mark.y1 + dy * t) for t in (a, b)]
+        pen.line([(x * scale, y * scale) for x, y in ends], fill=mark.color, width=max(1, round(mark.width * scale)))

@@ -1,0 +1,126 @@
+"""Rows of a `sound` part, written end to end into flat buffers: the outermost loop. A kernel module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine.draws import below, unit
+from recombine.families.clutrr.genealogy import FATHER, MOTHER, SEX, SPOUSE
+from recombine.families.clutrr.kernel import NO_WORDING, clause_rank, draw_story, number_people, word_story
+from recombine.families.clutrr.language.kernel import realize_question
+
+KERNEL = True
+
+TRIES = 400
+"""Redraws of an item before the part is declared infeasible; after a quarter of them any target will do."""
+
+
+def draw_stratum(row: int, block: int, strata: int, block_states: Any, w: Any, rng: Any) -> Any:
+    """The (k, target) of a row: every block of rows holds each stratum once, in an order of its own."""
+    if w.block[0] != block:
+        w.block[0] = block
+        rng[0] = block_states[block]
+        for i in range(strata):
+            w.strata[i] = i
+        for i in range(strata - 1, 0, -1):
+            j = below(rng, i + 1)
+            w.strata[i], w.strata[j] = w.strata[j], w.strata[i]
+    return w.strata[row % strata]
+
+
+def write_columns(w: Any, o: Any, row: int, n: int, steps: int, chunks: int) -> None:
+    """Append facts as told, people, family, proof and paraphrases of a row."""
+    at = o.fact_offsets[row]
+    told = o.chunk_offsets[row]
+    for c in range(chunks):
+        chunk = w.telling[c]
+        o.paraphrases[told + c] = w.plan[chunk, 2]
+        for i in range(w.plan[chunk, 0], w.plan[chunk, 0] + w.plan[chunk, 1]):
+            o.facts[3 * at], o.facts[3 * at + 1], o.facts[3 * at + 2] = w.facts[i, 0], w.facts[i, 1], w.facts[i, 2]
+            o.places[at] = w.places[i]
+            o.kinds[at] = w.kinds[i]
+            at += 1
+    o.fact_offsets[row + 1] = at
+    o.chunk_offsets[row + 1] = told + chunks
+    at = o.name_offsets[row]
+    for i in range(n):
+        o.names[at + i] = w.names[i]
+        o.genders[at + i] = w.genders[i]
+    o.name_offsets[row + 1] = at + n
+    at = o.people_offsets[row]
+    for i in range(w.size[0]):
+        p = w.order[i]
+        o.people[4 * at] = w.people[p, SEX]
+        for j, column in enumerate((FATHER, MOTHER, SPOUSE)):
+            q = w.people[p, column]
+            o.people[4 * at + 1 + j] = w.number[q] if q >= 0 else -1
+        at += 1
+    o.people_offsets[row + 1] = at
+    at = o.proof_offsets[row]
+    for i in range(steps):
+        for j in range(3):
+            o.proof[6 * at + j] = w.number[w.proof[i, j]]
+            o.proof[6 * at + 3 + j] = w.proof[i, 3 + j]
+        at += 1
+    o.proof_offsets[row + 1] = at
+
+
+def write_clause(w: Any, k: int, t: Any, out: Any, at: int) -> Any:
+    """Append the clause in words joined by hyphens; the new end."""
+    for i in range(k):
+        if i > 0:
+            out[at] = 45
+            at += 1
+        start, length = t.words[w.clause[i], 0], t.words[w.clause[i], 1]
+        out[at : at + length] = t.pool[start : start + length]
+        at += length
+    return at
+
+
+def write_rows(
+    first_row: int, states: Any, block_states: Any, ks: Any, g: Any, cells: Any, c: Any, name_bytes: Any, name_offsets: Any,
+    t: Any, q: Any, w: Any, o: Any, rng: Any,
+) -> Any:  # fmt: skip
+    """Fill the buffers with one row per state; the number of rows written (fewer if an item found no story)."""
+    strata = 22 * len(ks)
+    first_block = first_row // strata
+    for row in range(len(states)):
+        index = first_row + row
+        stratum = draw_stratum(index, index // strata - first_block, strata, block_states, w, rng)
+        k = ks[stratum // 22]
+        rng[0] = states[row]
+        done = False
+        for attempt in range(TRIES):
+            if attempt >= TRIES // 4:
+                stratum = stratum // 22 * 22 + below(rng, 22)
+            steps = draw_story(g, cells, stratum, k, c, w, rng)
+            if steps < 0:
+                continue
+            n = number_people(w, c, rng)
+            lo, hi, target = 0, k, stratum % 22
+            if c.memory > 0.0 and unit(rng) < c.memory:
+                lo = below(rng, k)
+                hi, target, steps = lo + 1, w.clause[lo], 0
+            x, y = w.number[w.path[lo]], w.number[w.path[hi]]
+            end, chunks = word_story(w, k, x, y, c, name_bytes, name_offsets, t, rng, o.text, o.text_offsets[row])
+            if end < 0:
+                if chunks == NO_WORDING:
+                    w.rejected[NO_WORDING] += 1
+                continue
+            o.text_offsets[row + 1] = end
+            o.query[2 * row], o.query[2 * row + 1] = x, y
+            o.question_offsets[row + 1] = realize_question(
+                o.query[2 * row : 2 * row + 2], w.names, name_bytes, name_offsets, c.brackets, q, rng,
+                o.question, o.question_offsets[row],
+            )  # fmt: skip
+            o.clause_offsets[row + 1] = write_clause(w, k, t, o.clause, o.clause_offsets[row])
+            o.k[row] = k
+            o.target[row] = target
+            o.held_out[row] = k >= 3 and clause_rank(w.genders[w.number[w.path[0]]], w.clause, k) < c.hold_out
+            o.memory[row] = steps == 0
+            write_columns(w, o, row, n, steps, chunks)
+            done = True
+            break
+        if not done:
+            return row
+    return len(states)

@@ -1,0 +1,299 @@
+"""The released layout: `dataset.txt` (one JSON document), the models' vocabularies and their prediction files.
+
+The original's spellings (dev, manner, target_commands, positions as strings) live here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from recombine.core import Batch, Example, Problem
+from recombine.errors import FileError, RecombineError, shown
+from recombine.families.gscan.plan import Command, parse_command
+from recombine.files import read_chunks, read_json
+from recombine.grid.codes import ACTIONS, COLORS, HEADINGS, SHAPES
+from recombine.grid.documents import read_document, write_document
+from recombine.grid.tensor import GSCAN
+from recombine.grid.world import Thing, World, inputs_of, world_of
+
+if TYPE_CHECKING:
+    from recombine.core import Family
+
+NATIVE_NAME = "dataset-{part}.txt"
+SECTIONS = (
+    "train", "dev", "test", "visual", "situational_1", "situational_2", "contextual", "adverb_1", "adverb_2", "visual_easier",
+    "target_lengths",
+)  # fmt: skip
+HELD_OUT = SECTIONS[3:10]
+_ADVERBS = ("cautiously", "while spinning", "hesitantly", "while zigzagging")
+_MAX_SIDE = 24
+_HELD_OUT_START = re.compile(rf'"({"|".join(HELD_OUT)})"\s*:\s*\[\s*{{')
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def header(grid_size: int) -> dict[str, Any]:
+    """The members of a document besides its examples: the grammar and the word lists, as the original prints them."""
+    words = {
+        "intransitive_verbs": ("walk",),
+        "transitive_verbs": ("pull", "push"),
+        "nouns": GSCAN.shapes,
+        "adverbs": _ADVERBS,
+        "color_adjectives": GSCAN.colors,
+        "size_adjectives": ("big", "small"),
+    }
+    lexicon = {"VV_intransitive": ("walk",), "VV_transitive": ("pull", "push"), "RB": _ADVERBS, "NN": GSCAN.shapes}
+    rules = [
+        "ROOT -> VP",
+        "VP -> VP RB",
+        "VP -> VV_intrans 'to' DP",
+        "VP -> VV_trans DP",
+        "DP -> 'a' NP",
+        "NP -> JJ NP",
+        "NP -> NN",
+    ]
+    rules += [f"{head} -> {word}" for head, listed in lexicon.items() for word in listed]
+    rules += [f"JJ -> {word}" for word in (*GSCAN.colors, "big", "small")]
+    return {
+        "grid_size": grid_size,
+        "type_grammar": "adverb",
+        "grammar": ";".join(rules) + ";",
+        "min_object_size": 1,
+        "max_object_size": 4,
+        "max_recursion": 1,
+        "percentage_train": 0.9,
+        **{name: {word: word for word in listed} for name, listed in words.items()},
+    }
+
+
+def derivation(command: Command) -> str:
+    """How the original's grammar derives the command: rules from the bottom up, then the words with their rules."""
+    phrase = command.phrase
+    adjectives = [word for word in (phrase.color, phrase.size) if word]
+    is_walk = command.verb == "walk"
+    rules = ["NP -> NN", *["NP -> JJ NP"] * len(adjectives), "DP -> 'a' NP"]
+    rules.append("VP -> VV_intrans 'to' DP" if is_walk else "VP -> VV_trans DP")
+    rules += ["VP -> VP RB"] if command.adverb else []
+    words = [f"T:{command.verb}", f"NT:VV_{'intransitive' if is_walk else 'transitive'} -> {command.verb}"]
+    words += ["T:to"] if is_walk else []
+    words.append("T:a")
+    for i, word in enumerate(adjectives):
+        words.append(f"T:{word}")
+        if i == 0:
+            words.append("NT:" + ":".join(f"JJ -> {adjective}" for adjective in reversed(adjectives)))
+    words += [f"T:{phrase.shape}", f"NT:NN -> {phrase.shape}"]
+    words += [f"T:{command.adverb}", f"NT:RB -> {command.adverb}"] if command.adverb else []
+    return ",".join([*rules, "ROOT -> VP"]) + ";" + ",".join(words)
+
+
+def _placed(thing: Thing) -> dict[str, Any]:
+    return {
+        "vector": GSCAN.vector(thing),
+        "position": {"row": str(thing.row), "column": str(thing.column)},
+        "object": {"shape": thing.shape, "color": thing.color, "size": str(thing.size)},
+    }
+
+
+def situation(world: World) -> dict[str, Any]:
+    """The world as the released files write it; object 0 is the target."""
+    target = world.things[0]
+    return {
+        "grid_size": world.size,
+        "agent_position": {"row": str(world.row), "column": str(world.column)},
+        "agent_direction": HEADINGS.index(world.heading),
+        "target_object": _placed(target),
+        "distance_to_target": str(world.distance_to(target)),
+        "direction_to_target": world.direction_to(target),
+        "placed_objects": {str(i): _placed(thing) for i, thing in enumerate(world.things)},
+        "carrying_object": None,
+    }
+
+
+def record(command: Command, world: World, actions: Sequence[str]) -> dict[str, Any]:
+    """One example as the released files write it."""
+    phrase = command.phrase
+    words = ",".join(command.tokens)
+    return {
+        "command": words,
+        "meaning": words,
+        "derivation": derivation(command),
+        "situation": situation(world),
+        "target_commands": ",".join(actions),
+        "verb_in_command": command.verb,
+        "manner": command.adverb,
+        "referred_target": f"{phrase.size} {phrase.color} {phrase.shape}",
+    }
+
+
+def section_of(split: str, part: str) -> str:
+    """The section of the released layout in which a part is found."""
+    if split in ("compositional", "target_lengths"):
+        return {"validation": "dev"}.get(part, part)
+    return split
+
+
+def write(batches: Iterable[Batch], out: TextIO) -> None:
+    """The rows as one document; parts must come one after the other."""
+    stream = iter(batches)
+    first = next(stream, None)
+    grid = 6 if first is None else int(first.row(0)["grid_size"])
+
+    def rows() -> Iterator[tuple[str, dict[str, Any]]]:
+        for batch in () if first is None else (first, *stream):
+            section = section_of(batch.job.split, batch.job.part)
+            for i in range(len(batch)):
+                row = batch.row(i)
+                yield section, record(parse_command(row["command"]), world_of(row), row["actions"])
+
+    write_document(header(grid), SECTIONS, rows(), out)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read(family: Family, path: Path) -> Iterator[Example | Problem]:
+    """The examples of a released document; a row that is none becomes a Problem with its place."""
+    is_generalization = _has_held_out(path)
+    for section, key, value in read_document(path):
+        if not section:
+            continue
+        place = f"{section}[{key}]"
+        try:
+            yield _example(family, f"{Path(path).name}:{place}", value, _meta(section, place, is_generalization))
+        except (RecombineError, KeyError, TypeError, ValueError) as problem:
+            reason = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
+            yield Problem("malformed", f"this row is no gSCAN example: {reason[:200]}", place=place)
+
+
+def _has_held_out(path: Path) -> bool:
+    """Whether a held-out section has examples: a file without was split another way, and its train part owes them nothing."""
+    kept = ""
+    for chunk in read_chunks(path):
+        text = kept + chunk
+        if _HELD_OUT_START.search(text):
+            return True
+        kept = text[-200:]
+    return False
+
+
+def _meta(section: str, place: str, is_generalization: bool) -> dict[str, Any]:
+    if section in HELD_OUT:
+        split, part = section, "test"
+    else:
+        split, part = "compositional" if is_generalization else "", {"dev": "validation"}.get(section, section)
+    return {"recipe": "release", "split": split, "part": part, "place": place}
+
+
+def _example(family: Family, name: str, value: Any, meta: dict[str, Any]) -> Example:
+    """One released record as an example; what it claims besides command, world and actions is kept for the oracle."""
+    if not isinstance(value, dict):
+        raise TypeError(f"it is {shown(value)}, not an object")
+    command, world = parse_command(value["command"]), read_situation(value["situation"])
+    actions = [word for word in str(value["target_commands"]).split(",") if word]
+    if any(action not in ACTIONS for action in actions):
+        raise ValueError(f"unknown action in {shown(value['target_commands'])}")
+    claims = {
+        key: value[key] for key in ("meaning", "derivation", "verb_in_command", "manner", "referred_target") if key in value
+    }
+    there = value["situation"]
+    claims |= {key: there[key] for key in ("distance_to_target", "direction_to_target", "target_object") if key in there}
+    claims["vectors"] = [thing["vector"] for thing in there["placed_objects"].values()]
+    meta |= {"claims": claims, "object_count": len(world.things), "action_count": len(actions)}
+    return Example(family, name, {"command": str(command), **inputs_of(world)}, ",".join(actions), command, world, meta)
+
+
+def read_situation(value: Mapping[str, Any]) -> World:
+    """The world of a released situation, with limits; the target is moved to the front if it is not there."""
+    size = int(value["grid_size"])
+    if not 1 <= size <= _MAX_SIDE:
+        raise ValueError(f"the grid size is {size}")
+    things = [_thing(placed) for placed in value["placed_objects"].values()]
+    target = _thing(value["target_object"])
+    if target not in things:
+        raise ValueError("the target is not among the placed objects")
+    things.insert(0, things.pop(things.index(target)))
+    things[0] = Thing(target.size, target.color, target.shape, target.row, target.column, "target")
+    position = value["agent_position"]
+    world = World(
+        size, tuple(things), int(position["row"]), int(position["column"]), HEADINGS[int(value["agent_direction"]) % 4]
+    )
+    if world.problems:
+        raise ValueError("; ".join(world.problems[:3]))
+    return world
+
+
+def _thing(value: Mapping[str, Any]) -> Thing:
+    kind, position = value["object"], value["position"]
+    if kind["color"] not in COLORS or kind["shape"] not in SHAPES[:3]:
+        raise ValueError(f"unknown object {shown(kind)}")
+    return Thing(int(kind["size"]), kind["color"], kind["shape"], int(position["row"]), int(position["column"]))
+
+
+# --- what the original's models read and write besides ---------------------------------------------------------------
+
+
+def vocabularies(examples: Iterable[Example]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The input and target vocabularies of a training part, as the original's models store them in JSON."""
+    inputs: Counter[str] = Counter()
+    targets: Counter[str] = Counter()
+    for example in examples:
+        inputs.update(example.plan.tokens)
+        targets.update(example.answer.split(","))
+    return _vocabulary(inputs), _vocabulary(targets)
+
+
+def _vocabulary(counts: Counter[str]) -> dict[str, Any]:
+    listed = ["<PAD>", "<SOS>", "<EOS>", *counts]
+    return {
+        "sos_token": "<SOS>",
+        "eos_token": "<EOS>",
+        "pad_token": "<PAD>",
+        "idx_to_word": listed,
+        "word_to_idx": {word: i for i, word in enumerate(listed)},
+        "word_frequencies": dict(counts),
+    }
+
+
+def write_predictions(pairs: Iterable[tuple[Example, str]], out: TextIO) -> None:
+    """(example, answer) pairs as the prediction file that the original's error analysis reads (attention weights are empty)."""
+    out.write("[")
+    for i, (example, answer) in enumerate(pairs):
+        predicted, target = [word for word in answer.split(",") if word], example.answer.split(",")
+        equal = sum(a == b for a, b in zip(predicted, target, strict=False))
+        value = {
+            "input": list(example.plan.tokens),
+            "prediction": predicted,
+            "derivation": [derivation(example.plan)],
+            "target": target,
+            "situation": [situation(example.world)],
+            "attention_weights_input": [],
+            "attention_weights_situation": [],
+            "accuracy": 100 * equal / max(len(target), len(predicted), 1),
+            "exact_match": predicted == target,
+        }
+        out.write((",\n" if i else "\n") + json.dumps(value))
+    out.write("\n]\n")
+
+
+def read_predictions(family: Family, path: Path) -> Iterator[tuple[Example, str]]:
+    """(example, predicted actions) of a prediction file; any other file is an error."""
+    rows = read_json(path)
+    if not isinstance(rows, list):
+        raise FileError(f"{shown(str(path))} is no prediction file: it is not a list.")
+    for i, row in enumerate(rows):
+        try:
+            value = {
+                "command": ",".join(row["input"]),
+                "situation": row["situation"][0],
+                "target_commands": ",".join(row["target"]),
+            }
+            meta = {"recipe": "release", "split": "", "part": "", "place": f"[{i}]"}
+            yield _example(family, f"{Path(path).name}:[{i}]", value, meta), ",".join(row["prediction"])
+        except (RecombineError, KeyError, TypeError, ValueError, IndexError) as problem:
+            raise FileError(f"row {i} of {shown(str(path))} is no prediction: {shown(str(problem))}.") from None

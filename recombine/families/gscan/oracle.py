@@ -1,0 +1,353 @@
+"""The laws of a gSCAN example. A deliberate second implementation: it shares no code with the generator, the planner or the simulator.
+
+It reads the command word by word, finds the referents by sorting, walks the plan on coordinates, and replays the answer on a
+dictionary of cells. Do not merge it with `recombine.grid`: that the two agree is the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from recombine.core import Batch, Problem, Severity
+from recombine.families.gscan.claims import Reading, claim_laws
+
+if TYPE_CHECKING:
+    from recombine.core import Example
+    from recombine.grid.world import Thing, World
+
+_COLORS = {"red", "blue", "green", "yellow"}
+_SIZES = {"small", "big"}
+_NOUNS = {"circle", "cylinder", "square"}
+_MANNERS = {"", "while zigzagging", "while spinning", "cautiously", "hesitantly"}
+_AHEAD = {"east": (0, 1), "south": (1, 0), "west": (0, -1), "north": (-1, 0)}
+_RIGHT = {"east": "south", "south": "west", "west": "north", "north": "east"}
+_LEFT = {after: before for before, after in _RIGHT.items()}
+_BACK = {"east": "west", "west": "east", "north": "south", "south": "north"}
+_KNOWN = {"walk", "push", "pull", "stay", "turn left", "turn right"}
+
+
+def read_command(text: str) -> Reading | None:
+    """The command's parts, or None if it is not of the grammar."""
+    words = text.split()
+    if not words or words[0] not in ("walk", "push", "pull"):
+        return None
+    verb, rest = words[0], words[1:]
+    opening = ["to", "a"] if verb == "walk" else ["a"]
+    if rest[: len(opening)] != opening:
+        return None
+    rest = rest[len(opening) :]
+    color = rest.pop(0) if rest and rest[0] in _COLORS else ""
+    size = rest.pop(0) if rest and rest[0] in _SIZES else ""
+    noun = rest.pop(0) if rest and rest[0] in _NOUNS else ""
+    manner = " ".join(rest)
+    if not noun or manner not in _MANNERS:
+        return None
+    return Reading(verb, size, color, noun, manner)
+
+
+def referents(things: tuple[Thing, ...], size: str, color: str, noun: str) -> list[int]:
+    """The objects meant, under the superlative reading: the smallest or biggest of those with the colour and shape."""
+    fitting = [i for i, t in enumerate(things) if (not color or t.color == color) and (not noun or t.shape == noun)]
+    if not size or not fitting:
+        return fitting
+    ranked = sorted(fitting, key=lambda i: things[i].size, reverse=size == "big")
+    return sorted(i for i in ranked if things[i].size == things[ranked[0]].size)
+
+
+def pairwise(things: tuple[Thing, ...], size: str, color: str, noun: str) -> list[int]:
+    """The same, but "small" only says that some other object of the class is bigger."""
+    fitting = referents(things, "", color, noun)
+    if not size:
+        return fitting
+    sign = 1 if size == "small" else -1
+    return [i for i in fitting if any(sign * things[j].size > sign * things[i].size for j in fitting)]
+
+
+# --- the answer ------------------------------------------------------------------------------------------------------
+
+
+def gold(world: World, target: Thing, verb: str, manner: str) -> list[str]:
+    """The one right action sequence."""
+    said: list[str] = []
+    facing = world.heading
+    for way in _route(target.row - world.row, target.column - world.column, manner):
+        said += _manner_before(manner, "spin") + _turns(facing, way) + _manner_before(manner, "look")
+        said += ["walk", *_manner_after(manner)]
+        facing = way
+    if verb == "walk":
+        return said
+    down, right = _AHEAD[facing if verb == "push" else _BACK[facing]]
+    occupied = {(t.row, t.column) for t in world.things}
+    row, column = target.row + down, target.column + right
+    while 0 <= row < world.size and 0 <= column < world.size and (row, column) not in occupied:
+        for _ in range(1 if target.size < 3 else 2):
+            said += _manner_before(manner, "spin") + _manner_before(manner, "look") + [verb, *_manner_after(manner)]
+        row, column = row + down, column + right
+    return said
+
+
+def _route(down: int, right: int, manner: str) -> list[str]:
+    """The unit steps: all horizontal ones first, or in turns while both are left."""
+    across = ["east" if right > 0 else "west"] * abs(right)
+    along = ["south" if down > 0 else "north"] * abs(down)
+    if manner != "while zigzagging":
+        return across + along
+    mixed: list[str] = []
+    while across and along:
+        mixed += [across.pop(), along.pop()]
+    return mixed + across + along
+
+
+def _turns(facing: str, way: str) -> list[str]:
+    if facing == way:
+        return []
+    if _RIGHT[facing] == way:
+        return ["turn right"]
+    return ["turn left"] if _LEFT[facing] == way else ["turn left", "turn left"]
+
+
+def _manner_before(manner: str, kind: str) -> list[str]:
+    if manner == "while spinning" and kind == "spin":
+        return ["turn left"] * 4
+    if manner == "cautiously" and kind == "look":
+        return ["turn left", "turn right", "turn right", "turn left"]
+    return []
+
+
+def _manner_after(manner: str) -> list[str]:
+    return ["stay"] if manner == "hesitantly" else []
+
+
+def run(world: World, actions: list[str]) -> tuple[list[str], tuple[int, int], dict[tuple[int, int], int]]:
+    """(complaints, the agent's last cell, which object lies where at the end) of doing the actions."""
+    where = {(t.row, t.column): i for i, t in enumerate(world.things)}
+    at, facing, strained = (world.row, world.column), world.heading, ""
+    complaints = []
+    for number, action in enumerate(actions, 1):
+        if action in ("turn left", "turn right"):
+            facing = (_LEFT if action == "turn left" else _RIGHT)[facing]
+        if action not in ("walk", "push", "pull"):
+            continue
+        way = _BACK[facing] if action == "pull" else facing
+        ahead = (at[0] + _AHEAD[way][0], at[1] + _AHEAD[way][1])
+        if not (0 <= ahead[0] < world.size and 0 <= ahead[1] < world.size):
+            complaints.append(f"action {number} ({action}) leaves the grid")
+        elif action == "walk":
+            at, strained = ahead, ""
+        elif at not in where or ahead in where:
+            complaints.append(
+                f"action {number} ({action}) has {'nothing to move' if at not in where else 'something in the way'}"
+            )
+        elif world.things[where[at]].size >= 3 and strained != way:
+            strained = way
+        else:
+            where[ahead] = where.pop(at)
+            at, strained = ahead, ""
+    return complaints, at, where
+
+
+# --- the laws --------------------------------------------------------------------------------------------------------
+
+
+def validate(example: Example) -> list[Problem]:
+    """Every broken law of the example, each with the value that breaks it."""
+    world: World = example.world
+    reading = read_command(str(example.inputs.get("command", "")))
+    if reading is None:
+        return [Problem("bad_command", f"{str(example.inputs.get('command'))[:80]!r} is not a command of the grammar")]
+    found = _world_laws(example, world)
+    if found:
+        return found
+    meant = referents(world.things, reading.size, reading.color, reading.noun)
+    cells = [(world.things[i].row, world.things[i].column) for i in meant]
+    phrase = " ".join(word for word in (reading.size, reading.color, reading.noun) if word)
+    if not meant:
+        found.append(Problem("no_referent", f"nothing is a {phrase!r}"))
+    elif len(meant) > 1:
+        found.append(Problem("ambiguous", f"{phrase!r} fits the objects in cells {cells}, expected exactly one"))
+    elif meant != [0]:
+        found.append(
+            Problem("wrong_target", f"{phrase!r} is in cell {cells[0]}, not in {(world.things[0].row, world.things[0].column)}")
+        )
+    found += _answer_laws(example, world, reading)
+    found += _field_laws(example, world, reading)
+    found += _split_laws(example, world, reading)
+    found += _necessity_laws(example, world, reading)
+    return found
+
+
+def _world_laws(example: Example, world: World) -> list[Problem]:
+    found = [Problem("bad_world", text) for text in world.problems]
+    if not world.things:
+        return [*found, Problem("bad_world", "there are no objects")]
+    if any((t.row, t.column) == (world.row, world.column) for t in world.things):
+        found.append(Problem("agent_on_object", f"the agent starts in an object's cell ({world.row}, {world.column})"))
+    if any(t.shape not in _NOUNS for t in world.things):
+        found.append(Problem("bad_world", "gSCAN has circles, cylinders and squares only"))
+    if world.heading != "east":
+        found.append(Problem("bad_world", f"the agent faces {world.heading}; it always starts facing east"))
+    seen = sorted((o["row"], o["column"], o["size"], o["color"], o["shape"]) for o in example.inputs["objects"])
+    if seen != sorted((t.row, t.column, t.size, t.color, t.shape) for t in world.things):
+        found.append(Problem("inputs_differ", "the objects that a model sees are not those of the world"))
+    agent = example.inputs["agent"]
+    if (agent["row"], agent["column"], agent["heading"]) != (world.row, world.column, world.heading):
+        found.append(Problem("inputs_differ", "the agent that a model sees is not the world's"))
+    return found
+
+
+def _answer_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
+    right = gold(world, world.things[0], reading.verb, reading.manner)
+    answer = example.answer.split(",") if example.answer else []
+    if answer != right:
+        shown = example.answer if len(example.answer) <= 120 else example.answer[:119] + "…"
+        return [Problem("wrong_label", f"the actions are {shown!r}, but must be {','.join(right)!r}")]
+    complaints, at, where = run(world, answer)
+    target = world.things[0]
+    lies = next(cell for cell, i in where.items() if i == 0)
+    if at != lies:
+        complaints.append(f"the agent ends in {at}, the target in {lies}")
+    if reading.verb == "walk" and lies != (target.row, target.column):
+        complaints.append("walking moved the target")
+    return [Problem("does_not_replay", text) for text in complaints]
+
+
+def _field_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
+    """What is stored besides must follow from the rest."""
+    target = world.things[0]
+    down, right = target.row - world.row, target.column - world.column
+    vertical, horizontal = ("s" if down > 0 else "n" if down < 0 else ""), ("e" if right > 0 else "w" if right < 0 else "")
+    kinds = ("size", "color", "shape")
+    has = (reading.size, reading.color, reading.noun)
+    pushes = sum(action in ("push", "pull") for action in example.answer.split(","))
+    true = {
+        "verb": reading.verb,
+        "adverb": reading.manner,
+        "size_word": reading.size,
+        "color_word": reading.color,
+        "template": ",".join(kind for kind, word in zip(kinds, has, strict=True) if word),
+        "target_size": target.size,
+        "target_color": target.color,
+        "target_shape": target.shape,
+        "direction": vertical + horizontal,
+        "distance": abs(down) + abs(right),
+        "action_count": len(example.answer.split(",")) if example.answer else 0,
+        "object_count": len(world.things),
+        "cells_moved": pushes // (2 if target.size >= 3 else 1),
+    }
+    wrong = [(name, example.meta[name], value) for name, value in true.items() if example.meta.get(name, value) != value]
+    found = [Problem("wrong_field", f"{name} is {stored!r}, but must be {value!r}") for name, stored, value in wrong]
+    return found + claim_laws(example, world, reading, true)
+
+
+def held_out(world: World, reading: Reading) -> set[str]:
+    """The held-out combinations that the example shows."""
+    target = world.things[0]
+    rules = {
+        "visual": target.shape == "square" and target.color == "red",
+        "situational_1": target.row > world.row and target.column < world.column,
+        "situational_2": reading.size == "small" and target.shape == "circle" and target.size == 2,
+        "contextual": reading.verb == "push" and target.shape == "square" and target.size == 3,
+        "adverb_1": reading.manner == "cautiously",
+        "adverb_2": reading.verb == "pull" and reading.manner == "while spinning",
+        "visual_easier": reading.color == "yellow" and target.color == "yellow" and target.shape == "square",
+    }
+    return {name for name, is_so in rules.items() if is_so}
+
+
+def _split_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
+    """The example shows what its split says, and nothing that another split holds out."""
+    split, part = str(example.meta.get("split", "")), str(example.meta.get("part", ""))
+    shown = held_out(world, reading)
+    found = []
+    if split == "compositional":
+        allowed = ({"adverb_1"},) if part == "train" or (example.recipe == "release" and part == "validation") else ()
+        if shown and shown not in allowed:
+            found.append(Problem("wrong_split", f"{part} of {split} shows the held-out combination {', '.join(sorted(shown))}"))
+    elif split not in ("", "target_lengths") and shown != {split}:
+        found.append(Problem("wrong_split", f"{split} shows {', '.join(sorted(shown)) or 'no held-out combination'}"))
+    if example.recipe == "sound":
+        found += _part_laws(example, world, split, part, shown)
+        if split in ("contextual", "adverb_2") and reading.verb not in example.answer.split(","):
+            found.append(Problem("nothing_moves", f"{split} is about moving things, but here nothing is {reading.verb}ed"))
+    return found
+
+
+def _part_laws(example: Example, world: World, split: str, part: str, shown: set[str]) -> list[Problem]:
+    """In the sound recipe command, agent cell and target cell decide the part, whatever the seed."""
+    own = part_of(example, world)
+    fixed = split == "compositional" or (split == "target_lengths" and part != "test") or split == "adverb_1"
+    wanted = "train" if part == "train" and shown == {"adverb_1"} else part
+    if fixed and own != wanted:
+        return [Problem("wrong_part", f"this command with these cells belongs to {own}, not to {part}")]
+    return []
+
+
+def part_of(example: Example, world: World) -> str:
+    """The part that a SplitMix64 of command number, agent cell and target cell assigns."""
+    word = (_number(str(example.inputs["command"])) * 1024 + world.row * world.size + world.column) * 1024
+    word += world.things[0].row * world.size + world.things[0].column
+    word = ((word ^ 0x675343414E203031) + 0x9E3779B97F4A7C15) % 2**64
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+    word ^= word >> 31
+    return {0: "test", 1: "validation"}.get((word >> 40) % 10, "train")
+
+
+def _number(command: str) -> int:
+    """A command's number: verb, adverb, noun, colour and size as digits."""
+    reading = read_command(command)
+    if reading is None:
+        raise ValueError(f"{command!r} is not a command")
+    digits = (
+        (("walk", "push", "pull"), reading.verb),
+        (("", "while zigzagging", "while spinning", "cautiously", "hesitantly"), reading.manner),
+        (("circle", "cylinder", "square"), reading.noun),
+        (("", "red", "blue", "green", "yellow"), reading.color),
+        (("", "small", "big"), reading.size),
+    )
+    number = 0
+    for values, value in digits:
+        number = number * len(values) + values.index(value)
+    return number
+
+
+def needless_words(things: tuple[Thing, ...], size: str, color: str, noun: str) -> list[str]:
+    """The words of the phrase without which it still means one object only (superlative reading)."""
+    variants = {size: ("", color, noun), color: (size, "", noun), noun: (size, color, "")}
+    return [word for word, rest in variants.items() if word and len(referents(things, *rest)) < 2]
+
+
+def could_be_meant(things: tuple[Thing, ...], size: str, color: str, noun: str) -> Iterator[int]:
+    """The objects that a phrase with the same kinds of words could mean alone, with every word needed."""
+    for i, thing in enumerate(things):
+        for word in ("small", "big") if size else ("",):
+            parts = (word, thing.color if color else "", thing.shape if noun else "")
+            if referents(things, *parts) == [i] and not needless_words(things, *parts):
+                yield i
+                break
+
+
+def _necessity_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
+    """Every word is needed, and both readings of a size word agree: a law of `sound`, an artifact elsewhere."""
+    severity: Severity = "error" if example.recipe == "sound" else "artifact"
+    parts = (reading.size, reading.color, reading.noun)
+    found = [
+        Problem("needless_word", f"without {word!r} the command still has one referent", severity)
+        for word in needless_words(world.things, *parts)
+    ]
+    if len(list(islice(could_be_meant(world.things, *parts), 2))) < 2:
+        text = "no other object could be meant by a phrase of this kind, so the target can be guessed without the command"
+        found.append(Problem("only_candidate", text, severity))
+    if reading.size and pairwise(world.things, *parts) != referents(world.things, *parts):
+        text = f"{reading.size!r} means one object if it says 'of all', but several if it says 'than another'"
+        found.append(Problem("two_readings", text, severity))
+    return found
+
+
+def validate_batch(batch: Batch, examples: Iterator[Example]) -> Iterator[tuple[int, Problem]]:
+    """The same for every row of a batch."""
+    for row, example in zip(range(len(batch)), examples, strict=True):
+        for problem in validate(example):
+            yield row, problem

@@ -1,0 +1,87 @@
+"""gSCAN's commands: "VERB (to) a [COLOR] [SIZE] NOUN [ADVERB]", 675 of them, each with a number that kernels understand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from recombine.errors import UsageError, shown
+from recombine.grid.codes import ADVERBS, COLORS, SHAPES, SIZE_WORDS, VERBS
+from recombine.grid.matching import Phrase
+
+NOUNS = SHAPES[:3]
+COMMANDS = 675
+TEMPLATES = ("shape", "color,shape", "size,shape", "size,color,shape")
+"""Which kinds of words the noun phrase has; index = (has a colour word) + 2 * (has a size word)."""
+MAX_COMMAND = 200
+"""Longest command text that is parsed, in characters."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command. `str` gives it as people read it; `tokens` as the released files split it (an adverb is one token)."""
+
+    verb: str
+    adverb: str
+    phrase: Phrase
+
+    def __str__(self) -> str:
+        return " ".join(self.tokens)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The words in order; "while spinning" is one token, colour comes before size."""
+        words = (
+            self.verb,
+            "to" if self.verb == "walk" else "",
+            "a",
+            self.phrase.color,
+            self.phrase.size,
+            self.phrase.shape,
+            self.adverb,
+        )
+        return tuple(word for word in words if word)
+
+    @property
+    def number(self) -> int:
+        """Its place in `commands()`."""
+        verb, adverb, shape = VERBS.index(self.verb), ADVERBS.index(self.adverb), NOUNS.index(self.phrase.shape)
+        color = COLORS.index(self.phrase.color) + 1 if self.phrase.color else 0
+        return (((verb * 5 + adverb) * 3 + shape) * 5 + color) * 3 + SIZE_WORDS.index(self.phrase.size)
+
+    @property
+    def template(self) -> str:
+        """Which kinds of words the noun phrase has."""
+        return TEMPLATES[bool(self.phrase.color) + 2 * bool(self.phrase.size)]
+
+
+@cache
+def commands() -> tuple[Command, ...]:
+    """All 675 commands by number."""
+    return tuple(_all())
+
+
+def _all() -> Iterator[Command]:
+    for verb in VERBS:
+        for adverb in ADVERBS:
+            for shape in NOUNS:
+                for color in ("", *COLORS):
+                    for size in SIZE_WORDS:
+                        yield Command(verb, adverb, Phrase(size, color, shape))
+
+
+@cache
+def _by_text() -> dict[str, Command]:
+    return {str(command): command for command in commands()}
+
+
+def parse_command(text: str) -> Command:
+    """The command that a text says, words separated by blanks or commas; any other text is an error that shows it."""
+    if isinstance(text, str) and len(text) <= MAX_COMMAND:
+        found = _by_text().get(" ".join(text.replace(",", " ").split()).lower())
+        if found is not None:
+            return found
+    raise UsageError(
+        f'{shown(text)} is no gSCAN command; they read "walk to a red big square cautiously" (colour before size).'
+    )

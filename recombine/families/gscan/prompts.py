@@ -1,0 +1,50 @@
+"""What a language model is told about gSCAN: the task, the rules in words, the world and the command."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from recombine.core import Example
+from recombine.grid import prompts as grid
+
+
+def task(family: str) -> str:  # noqa: ARG001
+    """What to do, and how answers are written."""
+    return (
+        "An agent stands in a grid with objects. Translate the command into the sequence of actions by which the agent carries it out.\n"
+        + grid.ANSWER_FORM
+    )
+
+
+def rules(family: str) -> str:  # noqa: ARG001
+    """How the target is found, and how the agent moves."""
+    return (
+        "The target: exactly one object fits the words of the command. A colour word and a shape word must be true of it. `small` means "
+        "the smallest, `big` the biggest of all objects in the grid that fit the other words (colour, if any, and shape); sizes compare "
+        "by number, so `small` may be an object of size 2 or 3 if no smaller one fits.\n" + grid.MOVES
+    )
+
+
+def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:
+    """The world and the command."""
+    return grid.question_text(example.inputs, is_seen=sight == "picture")
+
+
+def answer(example: Example) -> str:
+    """The actions with a blank after each comma."""
+    return example.answer.replace(",", ", ")
+
+
+def steps(example: Example) -> tuple[str, ...]:
+    """The proof."""
+    return example.explain().steps
+
+
+def picture(example: Example) -> bytes | None:
+    """The world as a model may see it."""
+    return grid.picture(example.inputs)
+
+
+def legend(family: str) -> str:  # noqa: ARG001
+    """How to read the picture."""
+    return grid.LEGEND

@@ -1,0 +1,116 @@
+"""What a language model is told about lilGym: the scene, the statement, what is asked, and how statements are meant.
+
+A scene is rebuilt from an example's `inputs`, so that nothing else (the program behind the statement) can be told.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from recombine.core import Example
+from recombine.families.lilgym.pictures import STRIDE, png
+from recombine.families.lilgym.scene import BOX_NAMES, COLORS, SHAPES, SIZE_NAMES, SIZES, Scene
+
+PICTURE_SCALE = 2
+_EDITS = {
+    "tower": (
+        "An edit is `ADD <yellow|black|blue> <left|middle|right>`, which puts a block on top of that box's tower (four blocks at most), "
+        "or `REMOVE <left|middle|right>`, which takes the top block of that box's tower away.\n"
+        "The answer is at most ten edits and then STOP, separated by semicolons, for example: ADD blue left; REMOVE right; STOP"
+    ),
+    "scatter": (
+        "An edit is `ADD <small|medium|big> <yellow|black|blue> <circle|square|triangle> <x> <y>`, which puts an object with the top left "
+        "corner of its bounding square at (x, y), or `REMOVE <x> <y>`, which takes away the object that covers most of the 20 by 20 pixels "
+        "with their top left corner at (x, y). x is a multiple of 20 from 0 to 360, y a multiple of 20 from 0 to 80.\n"
+        "The answer is at most ten edits and then STOP, separated by semicolons, for example: ADD small blue circle 160 20; REMOVE 300 40; "
+        "STOP"
+    ),
+}
+
+
+def task(family: str) -> str:  # noqa: ARG001
+    """What scenes and statements are; what is asked differs by question."""
+    return (
+        "A scene has three boxes side by side: left, middle and right. In some scenes each box holds a tower of blocks, in others objects "
+        "are scattered in the boxes. A statement about the scene is either true or false of it.\n"
+        "You are asked either whether the statement is true (then the answer is one word, true or false), or to change the scene by edits "
+        "until the statement has the wanted truth value (then the answer is a list of edits that ends in STOP)."
+    )
+
+
+def rules(family: str) -> str:  # noqa: ARG001
+    """How statements are meant, and what edits do."""
+    return """Numbers: `a` means at least one; `no` means none; `exactly`, `at least` and `at most` mean what they say. `or` includes both.
+`as many A as B`: equal numbers. `every A is …, and there is at least one A`: both parts must hold.
+`contains … and nothing else`: all items of the box are so, and there is at least one.
+Towers: the blocks of a box, one upon the other, are one tower; an empty box has no tower, a single block is a tower. `at the bottom` is the
+first block, `in second place` and `in third place` are counted from the bottom, `at the top` is the last block; a single block is at the
+top and at the bottom. `directly above` means immediately upon, in the same tower; `somewhere above` means anywhere higher in the same
+tower; below likewise. `every box has a tower that …` is false if a box is empty.
+Scattered objects: small is 10, medium 20, big 30 pixels wide and high. Every box is 100 by 100 pixels; its walls are its own four edges.
+An object touches a wall if the edge of its bounding square lies on it; it almost touches it if the gap is at most 4 pixels. It is in a
+corner if it touches exactly two walls (almost, if it almost touches exactly two). Two objects touch if they are in the same box and at most
+1 pixel of gap lies between their bounding squares. One object is above another if both are in the same box and its lower edge is not
+below the other's upper edge; below likewise. `in the same box as` means another object of that box.
+Edits are carried out in order. An edit that cannot be done (a fifth block on a tower, an object that overlaps another or does not lie
+wholly in one box, nothing there to remove) fails the whole answer. STOP comes once, at the end. After it the statement must have the
+wanted truth value; no more is asked, and any such list of edits is right."""
+
+
+def scene_seen(example: Example) -> Scene:
+    """The scene that an example's inputs hold."""
+    boxes = example.inputs["boxes"]
+    return Scene.of(example.inputs["scene"], [(box, *item) for box, items in enumerate(boxes) for item in items])
+
+
+def _described(scene: Scene) -> str:
+    lines = []
+    for box, items in enumerate(scene.boxes):
+        if scene.kind == "tower":
+            lines.append(f"- {BOX_NAMES[box]} box: " + (", ".join(COLORS[item.color] for item in items) or "empty"))
+            continue
+        named = [
+            f"{SIZE_NAMES[SIZES.index(i.size)]} {COLORS[i.color]} {SHAPES[i.shape]} at ({i.x + STRIDE * box}, {i.y})" for i in items
+        ]
+        span = f"x {STRIDE * box} to {STRIDE * box + 100}"
+        lines.append(f"- {BOX_NAMES[box]} box ({span}): " + ("; ".join(named) or "empty"))
+    if scene.kind == "tower":
+        return "The towers, each from the bottom up:\n" + "\n".join(lines)
+    start = "The objects, each with the top left corner (x, y) of its bounding square, in pixels; y runs from 0 at the top to 100:"
+    return "\n".join([start, *lines])
+
+
+def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:
+    """The scene, the statement, and what is asked."""
+    inputs = example.inputs
+    seen = "" if sight == "picture" else _described(scene_seen(example)) + "\n"
+    asked = f"{seen}Statement: {inputs['statement']}\n"
+    if inputs["task"] == "truth":
+        return asked + "Is the statement true of the scene? Answer true or false."
+    wanted = "true" if inputs["target"] else "false"
+    return f"{asked}Edit the scene so that the statement becomes {wanted}.\n{_EDITS[inputs['scene']]}"
+
+
+def answer(example: Example) -> str:
+    """The edits on one line, or true or false."""
+    return "; ".join(line.strip() for line in example.answer.splitlines())
+
+
+def steps(example: Example) -> tuple[str, ...]:
+    """The truth of the statement before and after each edit; the workings of the program behind it stay untold."""
+    told = example.explain().steps
+    start = next((i for i, step in enumerate(told) if step.startswith("So the statement is")), len(told))
+    return told[start:]
+
+
+def picture(example: Example) -> bytes | None:
+    """The scene, twice enlarged."""
+    return png(scene_seen(example), PICTURE_SCALE)
+
+
+def legend(family: str) -> str:  # noqa: ARG001
+    """How to read the picture."""
+    return (
+        "The picture shows the three boxes as light grey squares, left to right. It is drawn at twice the size: pixel (x, y) of the scene "
+        "is at (2x, 2y) of the picture; the scene is 380 by 100 pixels, and the boxes begin at x = 0, 140 and 280."
+    )

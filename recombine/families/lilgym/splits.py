@@ -1,0 +1,145 @@
+"""Which statements are held out. Every statement of the language belongs to exactly one part of each split."""
+
+from __future__ import annotations
+
+import functools
+
+from recombine import keys
+from recombine.core import Part, Split
+from recombine.families.lilgym.statements import Statement
+
+HELD_COLOR_PLACES = frozenset(
+    {
+        ("yellow", "top"), ("blue", "bottom"), ("black", "second"), ("yellow", "wall"), ("blue", "bottom_wall"),
+        ("black", "corner"), ("black", "near_wall"),
+    }
+)  # fmt: skip
+"""Colour × rank (TOWER) and colour × place at the walls (SCATTER) of one noun that only the test part combines."""
+HELD_RELATIONS = frozenset({"directly_above", "above", "same_box"})
+HELD_PLACES = frozenset({"wall", "near_wall", "no_wall"})
+"""Relations, and places at the walls, that only the test part puts under "exactly"."""
+LONG = 17
+"""Words from which on a statement is long."""
+DEEP = {"tower": 3, "scatter": 2}
+"""Depth of nested quantifiers from which on a statement is deep."""
+
+
+def has_held_color_place(statement: Statement) -> bool:
+    """Whether a noun combines a colour with a place that is kept for the test."""
+    return any((noun.color, noun.place) in HELD_COLOR_PLACES for _, noun in statement.nouns)
+
+
+def has_held_quantifier_relation(statement: Statement) -> bool:
+    """Whether "exactly" governs a noun with a relation (or a place at the walls) that is kept for the test."""
+    return any(
+        quantifier == "exactly" and (noun.relation in HELD_RELATIONS or noun.place in HELD_PLACES)
+        for quantifier, noun in statement.nouns
+    )
+
+
+def is_deep(statement: Statement) -> bool:
+    """Whether its quantifiers are nested as deeply as only the test part nests them."""
+    return statement.depth >= DEEP[statement.kind]
+
+
+def is_long(statement: Statement) -> bool:
+    """Whether it has as many words as only the test part's have."""
+    return statement.words >= LONG
+
+
+HELD_OUT = {
+    "color_rank": has_held_color_place,
+    "quantifier_relation": has_held_quantifier_relation,
+    "depth": is_deep,
+    "length": is_long,
+}
+"""Split -> what makes a statement belong to its test part."""
+
+
+@functools.lru_cache(maxsize=100_000)
+def _share(program: str) -> float:
+    """A number in [0, 1) that the program alone decides."""
+    return keys.state("lilgym", "part", program) / 2.0**64
+
+
+def part_of(split: str, statement: Statement) -> str:
+    """The part of a split to which a statement belongs."""
+    share = _share(statement.program)
+    if split == "random":
+        return "train" if share < 0.8 else "validation" if share < 0.9 else "test"
+    if HELD_OUT[split](statement):
+        return "test"
+    return "train" if share < 0.9 else "validation"
+
+
+def _parts(train: str, test: str) -> dict[str, Part]:
+    return {
+        "train": Part("train", train, 10_000),
+        "validation": Part("validation", f"{train[:-1]}; other statements than in train.", 1_000, default=False),
+        "test": Part("test", test, 1_000),
+    }
+
+
+_REST = "Statements without the held-out combination."
+SPLITS: dict[str, Split] = {
+    "random": Split(
+        "random",
+        "New statements of the same language: every statement belongs to one part by a hash of its program.",
+        _parts("80 % of the statements.", "10 % of the statements."),
+        recipes=("sound",),
+        axis="random",
+    ),
+    "color_rank": Split(
+        "color_rank",
+        "Known colours in known places, never together: yellow at the top, blue at the bottom, black in second place; in "
+        "SCATTER yellow at a wall, black in a corner or almost at a wall, blue at the bottom wall.",
+        _parts(_REST, "Statements with a noun that combines such a colour and place."),
+        recipes=("sound",),
+        axis="substitution",
+    ),
+    "quantifier_relation": Split(
+        "quantifier_relation",
+        'Known relations under a known quantifier, never together: "exactly k" of items that are above another or in its box, '
+        "or that touch, almost touch or do not touch any wall.",
+        _parts(_REST, "Statements in which exactly so many of such items are asked for."),
+        recipes=("sound",),
+        axis="substitution",
+    ),
+    "depth": Split(
+        "depth",
+        "Quantifiers nested more deeply than in training: three deep in TOWER (training: one and two), two deep in SCATTER (one).",
+        _parts("Statements with shallower nesting.", "Statements with the deepest nesting."),
+        recipes=("sound",),
+        axis="composition",
+    ),
+    "length": Split(
+        "length",
+        f"Longer statements than in training: {LONG} words or more (training: fewer).",
+        _parts(f"Statements of fewer than {LONG} words.", f"Statements of {LONG} words or more."),
+        recipes=("sound",),
+        axis="length",
+    ),
+}
+
+_COUNTS = {
+    "tower_scratch": (989, 163, 324),
+    "tower_flipit": (5704, 676, 1383),
+    "scatter_scratch": (1241, 87, 155),
+    "scatter_flipit": (6696, 313, 591),
+}
+"""Table 2 of the paper: initial states in train, dev and test (in SCRATCH each statement has one, the empty scene)."""
+NEEDS = "the published JSON files (option files: their folder)"
+
+for _name, _counts in _COUNTS.items():
+    _kind, _start = _name.split("_")
+    SPLITS[_name] = Split(
+        _name,
+        f"The published {_kind.upper()}-{'FLIPIT' if _start == 'flipit' else 'SCRATCH'} tasks, as the paper counts them.",
+        {
+            _part: Part(_part, f"The published {_file} file.", _count, finite=True, default=_part != "validation")
+            for _part, _file, _count in zip(("train", "validation", "test"), ("train", "dev", "test"), _counts, strict=True)
+        },
+        recipes=("official",),
+        axis="random",
+        needs_files=NEEDS,
+    )

@@ -1,0 +1,84 @@
+"""Scenes in bulk, and which statements are worth asking: neither constant nor out of reach within the horizon."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine import kernels, keys
+from recombine.families.lilgym import program
+from recombine.families.lilgym.program import Bank, Prepared, Program
+from recombine.families.lilgym.scene import Counts, Items, Kind
+
+WIDTHS: dict[Kind, int] = {"tower": 12, "scatter": 21}
+"""The most items that a drawn scene holds."""
+LOOKS, SCRATCH_LOOKS = 240, 480
+"""Scenes of each sort at which a statement is tried."""
+LEAST = 3
+"""A statement must hold, and must fail, in at least so many of the scenes tried."""
+
+
+def draw_scenes(kind: Kind, scratch: bool, states: NDArray[np.uint64], compiled: bool | None = None) -> tuple[Items, Counts]:
+    """One scene per 64-bit word; the same word gives the same scene."""
+    items = np.zeros((len(states), WIDTHS[kind], 6), np.int16)
+    counts = np.zeros(len(states), np.int64)
+    fast = len(states) >= 4 * kernels.COMPILE_FROM_ROWS if compiled is None else compiled
+    run = kernels.load("recombine.families.lilgym.world_kernel", fast).draw_scenes
+    run(states, kind == "tower", scratch, items, counts)
+    return items, counts
+
+
+@functools.cache
+def looks(kind: Kind, scratch: bool) -> Prepared:
+    """The scenes at which every statement is tried, the smallest first; the first scratch scene is the empty one."""
+    n = SCRATCH_LOOKS if scratch else LOOKS
+    items, counts = draw_scenes(kind, scratch, keys.states(keys.state("lilgym", "looks", kind, int(scratch)), 0, n))
+    order = np.argsort(counts, kind="stable")
+    items, counts = items[order], counts[order]
+    if scratch:
+        items[0], counts[0] = 0, 0
+    return Prepared(items, counts)
+
+
+_KNOWN: dict[tuple[Kind, str], tuple[str, int]] = {}
+
+
+def verdicts(kind: Kind, programs: Sequence[str], compiled: bool | None = None) -> list[tuple[str, int]]:
+    """For each program why it is not worth asking ("" if it is), and the first scratch look in which it holds (-1: none).
+
+    The reasons: `constant`, `out_of_reach` (no scene of at most ten items found).
+    Tried together in one kernel call; remembered within the process.
+    """
+    fresh = [text for text in dict.fromkeys(programs) if (kind, text) not in _KNOWN]
+    if len(_KNOWN) > 500_000:
+        _KNOWN.clear()
+        fresh = list(dict.fromkeys(programs))
+    for low in range(0, len(fresh), 512):
+        part = fresh[low : low + 512]
+        _KNOWN.update(zip(((kind, text) for text in part), _judged(kind, part, compiled), strict=True))
+    return [_KNOWN[kind, text] for text in programs]
+
+
+def _judged(kind: Kind, texts: Sequence[str], compiled: bool | None) -> list[tuple[str, int]]:
+    bank = Bank([program.compile(text) for text in texts])
+    fast = len(texts) * (LOOKS + SCRATCH_LOOKS) >= program.COMPILE_FROM_PAIRS if compiled is None else compiled
+    seen = bank.evaluate_grid(looks(kind, False), compiled=fast)
+    built = bank.evaluate_grid(looks(kind, True), compiled=fast)
+    found = []
+    for row in range(len(texts)):
+        true = int(seen[row].sum())
+        reach = np.flatnonzero(built[row])
+        first = int(reach[0]) if len(reach) else -1
+        reason = "constant" if not LEAST <= true <= LOOKS - LEAST else "out_of_reach" if first < 0 else ""
+        found.append((reason, first))
+    return found
+
+
+def truths(
+    programs: Sequence[Program], index: NDArray[np.int64], items: Items, counts: Counts, compiled: bool | None = None
+) -> NDArray[np.bool_]:
+    """Value i = program index[i] on scene i."""
+    return Bank(programs).evaluate(index, items, counts, compiled)

@@ -1,0 +1,543 @@
+"""The laws, checked by a deliberate second implementation: it shares no code with the generator, so do not merge the two.
+
+Everything is derived again from the example: the command is read word by word, referents are found with sets of objects instead
+of bit masks, the plan is written from the rules of movement and then acted out cell by cell.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from recombine.core import Example, Problem, Severity
+from recombine.errors import shown
+from recombine.families.reascan.native import derived
+from recombine.grid.world import World
+
+SIZE_WORDS = ("small", "big")
+COLOR_WORDS = ("red", "blue", "green", "yellow")
+HEADS = ("circle", "cylinder", "square", "box", "object")
+CLAUSES = {
+    ("in", "the", "same", "row", "as"): "row",
+    ("in", "the", "same", "column", "as"): "column",
+    ("in", "the", "same", "color", "as"): "color",
+    ("in", "the", "same", "shape", "as"): "shape",
+    ("in", "the", "same", "size", "as"): "size",
+    ("inside", "of"): "inside",
+}
+VERBS = {("walk", "to"): "walk", ("push",): "push", ("pull",): "pull"}
+ADVERBS = {("while", "zigzagging"): "while zigzagging", ("while", "spinning"): "while spinning", ("cautiously",): "cautiously",
+           ("hesitantly",): "hesitantly", (): ""}  # fmt: skip
+KINDS = ("size", "color", "shape", "clause")
+"""What can be left out of phrase j; the code of leaving it out is 8 * j + its place here."""
+_RELATION_CODES = ("row", "column", "color", "shape", "size", "inside")
+_VERB_CODES = ("walk", "push", "pull")
+_ADVERB_CODES = ("", "while zigzagging", "while spinning", "cautiously", "hesitantly")
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A phrase as it was said: determiner, words ("" if absent), and how it hangs on an earlier phrase."""
+
+    determiner: str
+    size: str
+    color: str
+    head: str
+    parent: int
+    relation: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """A whole command."""
+
+    verb: str
+    adverb: str
+    nouns: tuple[Noun, ...]
+
+
+class Misread(Exception):
+    """The command cannot be read; the argument says where."""
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def understand(text: str) -> Said:
+    """The command, read from left to right; `Misread` where it stops making sense."""
+    words = text.split(" ") if len(text) <= 2_000 else []
+    verb, at = _longest(words, 0, VERBS)
+    nouns: list[Noun] = []
+    parent, relation = -1, ""
+    while True:
+        noun, at = _noun(words, at, parent, relation)
+        nouns.append(noun)
+        if words[at : at + 2] == ["that", "is"]:
+            parent, at = len(nouns) - 1, at + 2
+        elif words[at : at + 1] == ["and"] and len(nouns) > 1:
+            at += 1
+        else:
+            break
+        relation, at = _longest(words, at, CLAUSES)
+        if len(nouns) > 8:
+            raise Misread("more than eight phrases")
+    rest = tuple(words[at:])
+    if rest not in ADVERBS:
+        raise Misread(f"{shown(' '.join(rest))} at its end")
+    return Said(verb, ADVERBS[rest], tuple(nouns))
+
+
+def _longest(words: Sequence[str], at: int, table: Mapping[tuple[str, ...], str]) -> tuple[str, int]:
+    for length in (5, 2, 1):
+        key = tuple(words[at : at + length])
+        if len(key) == length and key in table:
+            return table[key], at + length
+    raise Misread(f"{shown(' '.join(words[at : at + 5]))} after {at} words")
+
+
+def _noun(words: Sequence[str], at: int, parent: int, relation: str) -> tuple[Noun, int]:
+    found = []
+    for choices in (("the", "a"), SIZE_WORDS, COLOR_WORDS, HEADS):
+        word = words[at] if at < len(words) else ""
+        if word in choices:
+            found.append(word)
+            at += 1
+        elif choices in (SIZE_WORDS, COLOR_WORDS):
+            found.append("")
+        else:
+            raise Misread(f"{shown(word)} where one of {', '.join(choices)} is due")
+    return Noun(found[0], found[1], found[2], found[3], parent, relation), at
+
+
+def grammar_faults(said: Said) -> Iterator[str]:
+    """The rules of the grammar that the command breaks."""
+    nouns = said.nouns
+    if nouns[0].head == "box" or (len(nouns) == 1 and nouns[0].head == "object"):
+        yield f"{nouns[0].head!r} cannot be asked for"
+    seen = [(n.size, n.color, n.head) for n in nouns]
+    if len(set(seen)) != len(seen):
+        yield "the same phrase twice"
+    for child in nouns[1:]:
+        parent = nouns[child.parent]
+        if not child.size and not child.color:
+            yield f"{child.head!r} has neither size nor colour"
+        if (child.head == "box") != (child.relation == "inside"):
+            yield f"{child.head!r} after {child.relation!r}"
+        if (child.head == "object") != (child.relation == "shape"):
+            yield f"{child.head!r} after {child.relation!r}"
+        if child.relation == "shape" and parent.head != "object":
+            yield f"{parent.head!r} before 'shape'"
+        if child.relation in ("size", "color") and (getattr(child, child.relation) or getattr(parent, child.relation)):
+            yield f"a {child.relation} word and the clause of the same {child.relation}"
+        if child.relation != "shape" and child.head == parent.head:
+            yield f"{child.head!r} related to {parent.head!r}"
+    for a, b in itertools.combinations(nouns[1:], 2):
+        if a.parent == b.parent and a.relation == b.relation:
+            yield f"two clauses say {a.relation!r}"
+
+
+# --- meaning ---------------------------------------------------------------------------------------------------------
+
+
+def comparison_class(world: World, noun: Noun) -> set[int]:
+    """The objects with the phrase's colour and shape."""
+    return {
+        i
+        for i, t in enumerate(world.things)
+        if (not noun.color or t.color == noun.color) and (noun.head == "object" or t.shape == noun.head)
+    }
+
+
+def denotation(world: World, noun: Noun, superlative: bool) -> set[int]:
+    """The objects that the phrase is true of, relations aside."""
+    members = comparison_class(world, noun)
+    if not noun.size or not members:
+        return members
+    size = {i: world.things[i].size for i in members}
+    if superlative:
+        best = min(size.values()) if noun.size == "small" else max(size.values())
+        return {i for i in members if size[i] == best}
+    if noun.size == "small":
+        return {i for i in members if any(size[o] > size[i] for o in members)}
+    return {i for i in members if any(size[o] < size[i] for o in members)}
+
+
+def holds(world: World, relation: str, a: int, b: int) -> bool:
+    """Whether object a is in the relation to object b."""
+    x, y = world.things[a], world.things[b]
+    if a == b:
+        return False
+    if relation == "inside":
+        return y.shape == "box" and 0 <= x.row - y.row < y.size and 0 <= x.column - y.column < y.size
+    same: Callable[[Any], Any] = lambda t: getattr(t, relation)
+    return bool(same(x) == same(y))
+
+
+def means(world: World, nouns: Sequence[Noun], superlative: bool = False, limit: int = 99) -> set[int]:
+    """The objects that the first phrase can mean if all phrases mean different objects and all relations hold."""
+    true_of = [denotation(world, noun, superlative) for noun in nouns]
+    found: set[int] = set()
+    for root in sorted(true_of[0]):
+        if len(found) >= limit:
+            break
+        if _extend(world, nouns, true_of, {0: root}):
+            found.add(root)
+    return found
+
+
+def _extend(world: World, nouns: Sequence[Noun], true_of: Sequence[set[int]], bound: dict[int, int]) -> bool:
+    """Whether the rest can be bound, the phrase with the fewest choices first."""
+    options: dict[int, list[int]] = {}
+    for j, noun in enumerate(nouns):
+        if j not in bound and noun.parent in bound:
+            taken = set(bound.values())
+            options[j] = [o for o in true_of[j] - taken if holds(world, noun.relation, bound[noun.parent], o)]
+    if not options:
+        return len(bound) == len(nouns)
+    j = min(options, key=lambda key: (len(options[key]), key))
+    return any(_extend(world, nouns, true_of, {**bound, j: o}) for o in sorted(options[j]))
+
+
+def without(nouns: Sequence[Noun], code: int) -> tuple[Noun, ...] | None:
+    """The command without one word or clause (8 * j + kind); None if there is no such word, or it is the "box" of "inside of"."""
+    j, kind = code // 8, code % 8
+    if j >= len(nouns) or kind >= len(KINDS):
+        return None
+    noun = nouns[j]
+    if kind == 3:
+        return _pruned(nouns, j) if j > 0 else None
+    if kind == 2:
+        return None if noun.head in ("object", "box") else (*nouns[:j], replace(noun, head="object"), *nouns[j + 1 :])
+    if not (noun.size if kind == 0 else noun.color):
+        return None
+    shorter = replace(noun, size="") if kind == 0 else replace(noun, color="")
+    return (*nouns[:j], shorter, *nouns[j + 1 :])
+
+
+def _pruned(nouns: Sequence[Noun], j: int) -> tuple[Noun, ...]:
+    gone = {j}
+    for k in range(j + 1, len(nouns)):
+        if nouns[k].parent in gone:
+            gone.add(k)
+    kept = [k for k in range(len(nouns)) if k not in gone]
+    place = {k: i for i, k in enumerate(kept)} | {-1: -1}
+    return tuple(replace(nouns[k], parent=place[nouns[k].parent]) for k in kept)
+
+
+def each_omission(nouns: Sequence[Noun]) -> Iterator[tuple[int, tuple[Noun, ...]]]:
+    """Every word and clause that can be left out, with the command without it."""
+    for code in range(8 * len(nouns)):
+        shorter = without(nouns, code)
+        if shorter is not None:
+            yield code, shorter
+
+
+# --- doing -----------------------------------------------------------------------------------------------------------
+
+
+def directions_to_go(world: World, target: int, adverb: str) -> str:
+    """The compass letters of the steps to the target: east or west first, then north or south; zigzag takes turns."""
+    goal = world.things[target]
+    across = ("E" if goal.column > world.column else "W") * abs(goal.column - world.column)
+    along = ("S" if goal.row > world.row else "N") * abs(goal.row - world.row)
+    if adverb != "while zigzagging" or not across or not along:
+        return across + along
+    both = min(len(across), len(along))
+    return "".join(a + b for a, b in zip(across, along, strict=False)) + across[both:] + along[both:]
+
+
+def expected_actions(world: World, target: int, verb: str, adverb: str) -> list[str]:
+    """The actions that the rules of movement give for this target."""
+    compass = "ESWN"
+    facing = compass["east south west north".split().index(world.heading)]
+    actions: list[str] = []
+
+    def do(action: str, toward: str) -> None:
+        nonlocal facing
+        if adverb == "while spinning":
+            actions.extend(["turn left"] * 4)
+        quarter_turns = (compass.index(toward) - compass.index(facing)) % 4
+        actions.extend([[], ["turn right"], ["turn left", "turn left"], ["turn left"]][quarter_turns])
+        facing = toward
+        if adverb == "cautiously":
+            actions.extend(["turn left", "turn right", "turn right", "turn left"])
+        actions.append(action)
+        if adverb == "hesitantly":
+            actions.append("stay")
+
+    for letter in directions_to_go(world, target, adverb):
+        do("walk", letter)
+    if verb == "walk":
+        return actions
+    thing = world.things[target]
+    step = {"E": (0, 1), "S": (1, 0), "W": (0, -1), "N": (-1, 0)}[facing]
+    sign = 1 if verb == "push" else -1
+    taken = {(t.row, t.column) for i, t in enumerate(world.things) if t.shape != "box" and i != target}
+    row, column = thing.row + sign * step[0], thing.column + sign * step[1]
+    while 0 <= row < world.size and 0 <= column < world.size and (row, column) not in taken:
+        for _ in range(2 if thing.size >= 3 else 1):
+            do(verb, facing)
+        row, column = row + sign * step[0], column + sign * step[1]
+    return actions
+
+
+def act_out(world: World, actions: Sequence[str]) -> tuple[dict[int, tuple[int, int]], tuple[int, int], str]:
+    """(where each object that is no box ends, where the agent ends, what went wrong first or "")."""
+    places = {i: (t.row, t.column) for i, t in enumerate(world.things) if t.shape != "box"}
+    here = (world.row, world.column)
+    heading = "east south west north".split().index(world.heading)
+    steps = [(0, 1), (1, 0), (0, -1), (-1, 0)]
+    strain: tuple[int, str] | None = None
+    for k, action in enumerate(actions):
+        if action in ("turn left", "turn right", "stay"):
+            heading = (heading + {"turn left": -1, "turn right": 1, "stay": 0}[action]) % 4
+            continue
+        sign = -1 if action == "pull" else 1
+        there = (here[0] + sign * steps[heading][0], here[1] + sign * steps[heading][1])
+        if not (0 <= there[0] < world.size and 0 <= there[1] < world.size):
+            return places, here, f"action {k + 1} ({action}) leaves the grid"
+        if action != "walk":
+            held = [i for i, place in places.items() if place == here]
+            if not held:
+                return places, here, f"action {k + 1} ({action}) finds nothing"
+            if there in places.values():
+                return places, here, f"action {k + 1} ({action}) runs into another object"
+            if world.things[held[0]].size >= 3 and strain != (heading, action):
+                strain = (heading, action)
+                continue
+            places[held[0]] = there
+        strain = None
+        here = there
+    return places, here, ""
+
+
+# --- the laws --------------------------------------------------------------------------------------------------------
+
+
+def validate(example: Example) -> list[Problem]:
+    """Every broken law of one example; what breaks only the sound recipe's laws is an artifact in others."""
+    world = cast(World, example.world)
+    if world.problems or not world.things:
+        return [Problem("bad_world", sentence) for sentence in world.problems or ("the world has no objects",)]
+    try:
+        said = understand(str(example.inputs["command"]))
+    except Misread as problem:
+        return [Problem("bad_command", f"{shown(example.inputs['command'])} cannot be read: {problem}")]
+    severity: Severity = "error" if example.recipe == "sound" else "artifact"
+    text = shown(example.inputs["command"])
+    found = [Problem("bad_command", f"{text} breaks a rule: {fault}", severity) for fault in grammar_faults(said)]
+    found += _referent_problems(world, said)
+    found += [Problem("wrong_binding", fault, severity) for fault in binding_faults(world, said)]
+    found += _action_problems(world, said, example.answer)
+    found += field_problems(world, said, example)
+    meta = example.meta if example.recipe == "sound" else {}
+    found += [Problem(code, sentence, severity) for code, sentence in sound_laws(world, said, meta)]
+    found += claim_problems(world, said, example.meta)
+    found += _written_problems(example)
+    return found
+
+
+def _written_problems(example: Example) -> Iterator[Problem]:
+    """What a released file says besides command, world and actions must follow from them."""
+    written = example.meta.get("claims")
+    if written is None:
+        return
+    due = derived(str(example.inputs["command"]), example.plan, example.world, example.answer.split(","))
+    for name, value in {**written, "situation": example.meta.get("claimed_situation")}.items():
+        if name in due and value is not None and due[name] != value:
+            yield Problem("wrong_field", f"{name} is {shown(value)}, not {shown(due[name])}")
+
+
+def _referent_problems(world: World, said: Said) -> Iterator[Problem]:
+    meant = means(world, said.nouns)
+    if len(meant) > 1:
+        cells = [(world.things[i].row, world.things[i].column) for i in sorted(meant)]
+        yield Problem("ambiguous", f"the command fits {len(meant)} objects, at {cells}")
+    elif meant != {0}:
+        yield Problem("no_referent", f"the command fits objects {sorted(meant)}, not the target")
+    for j, noun in enumerate(said.nouns):
+        due = "the" if j == 0 or len(denotation(world, noun, False)) == 1 else "a"
+        if noun.determiner != due:
+            yield Problem("wrong_determiner", f"phrase {j + 1} is said with {noun.determiner!r} instead of {due!r}")
+
+
+def binding_faults(world: World, said: Said) -> Iterator[str]:
+    """The first objects of a world are the mentioned ones, in the order of the phrases. (The original only sees to the target.)"""
+    if len(world.things) < len(said.nouns):
+        yield f"{len(world.things)} objects for {len(said.nouns)} phrases"
+        return
+    for j, noun in enumerate(said.nouns):
+        if j not in denotation(world, noun, False):
+            yield f"object {j} is not what phrase {j + 1} says"
+        if j and not holds(world, noun.relation, noun.parent, j):
+            yield f"object {noun.parent} is not related to object {j} by {noun.relation!r}"
+
+
+def _action_problems(world: World, said: Said, answer: str) -> Iterator[Problem]:
+    due = expected_actions(world, 0, said.verb, said.adverb)
+    if answer != ",".join(due):
+        yield Problem("wrong_label", f"the actions are {shown(answer)}, not {shown(','.join(due))}")
+        return
+    places, here, fault = act_out(world, due)
+    if fault:
+        yield Problem("wrong_label", f"acted out, {fault}")
+    elif said.verb == "walk" and here != (world.things[0].row, world.things[0].column):
+        yield Problem("wrong_label", f"acted out, the agent ends at {here}, not at the target")
+    elif said.verb != "walk" and places[0] != here:
+        yield Problem("wrong_label", f"acted out, the target ends at {places[0]}, the agent at {here}")
+
+
+def field_problems(world: World, said: Said, example: Example) -> Iterator[Problem]:
+    target = world.things[0]
+    down, right = target.row - world.row, target.column - world.column
+    actions = example.answer.split(",") if example.answer else []
+    nouns = said.nouns
+    due = {
+        "verb": said.verb,
+        "adverb": said.adverb,
+        "clauses": len(nouns) - 1,
+        "direction": ("n" if down < 0 else "s" if down > 0 else "") + ("w" if right < 0 else "e" if right > 0 else ""),
+        "distance": abs(down) + abs(right),
+        "action_count": len(actions),
+        "object_count": len(world.things),
+        "interaction": "push" in actions or "pull" in actions,
+        "form": form_number(said),
+        "pattern": pattern_text(nouns),
+    }
+    for name, value in due.items():
+        if name in example.meta and example.meta[name] != value:
+            yield Problem("wrong_field", f"{name} is {shown(example.meta[name])}, not {shown(value)}")
+
+
+def pattern_text(nouns: Sequence[Noun]) -> str:
+    """The pattern's name: how many clauses hang on each phrase that has any."""
+    widths = [sum(1 for n in nouns if n.parent == j) for j in range(len(nouns))]
+    text = "-".join(str(width) for width in widths if width)
+    return {"": "simple", "1": "one_clause", "2": "two_clauses", "3": "three_clauses", "1-1": "nested"}.get(text, text)
+
+
+def form_number(said: Said) -> int:
+    """The command as a number, digit by digit: per phrase its link (relation, and whether it hangs on the one before) and words."""
+    value = 1
+    for j, noun in enumerate(said.nouns):
+        words = (("", *SIZE_WORDS).index(noun.size) * 5 + ("", *COLOR_WORDS).index(noun.color)) * 5
+        words += ("object", *HEADS).index(noun.head) if noun.head != "object" else 0
+        relation = _RELATION_CODES.index(noun.relation) if j else 0
+        value = value * 900 + (relation * 2 + (1 if j and noun.parent == j - 1 else 0)) * 75 + words
+    return value * 15 + _VERB_CODES.index(said.verb) * 5 + _ADVERB_CODES.index(said.adverb)
+
+
+def sound_laws(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(code, sentence) for what only the sound recipe promises."""
+    marked = set(meta.get("spare_words", ()))
+    if len(means(world, said.nouns, superlative=True)) != 1 or 0 not in means(world, said.nouns, superlative=True):
+        yield "size_reading", "with 'small' and 'big' read as smallest and biggest, the command means something else"
+    for j, noun in enumerate(said.nouns):
+        if not noun.size:
+            continue
+        for wider in {noun, replace(noun, color=""), replace(noun, head="object")}:
+            sizes = {world.things[i].size for i in comparison_class(world, wider)}
+            if len(sizes) != 2:
+                yield "size_class", f"phrase {j + 1}: {wider.color or 'any colour'} {wider.head} comes in sizes {sorted(sizes)}, not in two"
+    spare = set()
+    for code, shorter in each_omission(said.nouns):
+        is_needed = all(len(means(world, shorter, superlative, 2)) > 1 for superlative in (False, True))
+        if not is_needed:
+            spare.add(code)
+            if code not in marked:
+                yield "spare_word", f"the {KINDS[code % 8]} of phrase {code // 8 + 1} is not needed to find the target"
+    for code in sorted(marked - spare):
+        yield "false_mark", f"word {code} is marked as not needed, but it is"
+    yield from role_faults(world, said, meta)
+
+
+def role_faults(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Decoys must catch the reader they are there for: one of their group must be what that reader takes."""
+    catches = list(meta.get("object_catches", ()))
+    if not catches:
+        return
+    mentioned = len(said.nouns)
+    for i, thing in enumerate(world.things):
+        due = "target" if i == 0 else "pivot" if i < mentioned else ""
+        if (due and thing.role != due) or (not due and thing.role in ("target", "pivot")):
+            yield "wrong_role", f"object {i} has the role {thing.role!r}"
+    for code in sorted({c for c in catches if 0 <= c < 64}):
+        shorter = without(said.nouns, code)
+        group = {i for i, c in enumerate(catches) if c == code and world.things[i].role in ("relation", "attribute")}
+        if shorter is None:
+            yield "wrong_role", f"no reader {code} exists for this command"
+        elif group and len(means(world, shorter)) < 2:
+            yield "wrong_role", f"the decoys for reader {code} catch nobody"
+
+
+# --- the splits' claims ------------------------------------------------------------------------------------------------
+
+
+def claim_problems(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[Problem]:
+    """Whether the example may stand in its split and part (nothing to say about files by others)."""
+    split, part = str(meta.get("split", "")), str(meta.get("part", ""))
+    actions = int(meta.get("action_count", 0))
+    held = held_out(world, said)
+    shape = pattern_text(said.nouns)
+    wanted = {"a1": {"a1"}, "a2": {"a2"}, "a3": {"a3"}, "b1": {"b1"}, "b2": {"b2"}, "c1": {"c1"}, "c2": {"c2"}, "all": set()}
+    fault = ""
+    if split in wanted and meta.get("recipe") == "release":
+        if not wanted[split] - {"b1"} <= held or (split == "all" and held - {"b1"}):
+            fault = f"it shows {sorted(held) or 'nothing held out'}"
+    elif split in wanted and held != wanted[split]:
+        fault = f"it shows {sorted(held) or 'nothing held out'}"
+    elif split in ("simple", "one_clause", "two_clauses", "three_clauses", "nested") and shape != split:
+        fault = f"its pattern is {shape}"
+    elif split == "two_clauses_rd" and shape != "two_clauses":
+        fault = f"its pattern is {shape}"
+    elif split == "direction" and (meta.get("direction") == "sw") != (part == "test"):
+        fault = f"the target lies {meta.get('direction')}"
+    elif split == "length" and "longest" in meta and (actions > int(meta["longest"])) != (part == "test"):
+        fault = f"it has {actions} actions"
+    elif split == "adverb" and (part == "test") != (said.adverb == "cautiously") and not _is_shot(meta):
+        fault = f"its adverb is {said.adverb!r}"
+    elif split == "verb_adverb" and (part == "test") != ((said.verb, said.adverb) == ("pull", "while spinning")):
+        fault = f"it is {said.verb!r} {said.adverb!r}"
+    if fault:
+        yield Problem("wrong_split", f"it cannot be in {split}/{part}: {fault}")
+
+
+def _is_shot(meta: Mapping[str, Any]) -> bool:
+    return meta.get("part") == "train" and int(meta.get("index", 0)) < int(meta.get("shots", 0))
+
+
+def held_out(world: World, said: Said) -> set[str]:
+    """The held-out combinations that the example shows: a1 … c2."""
+    found = set()
+    nouns = said.nouns
+    if any(n.color == "yellow" and n.head == "square" for n in nouns):
+        found.add("a1")
+    mentioned = world.things[: len(nouns)]
+    if any(n.color == "red" and n.head == "square" for n in nouns) or any((t.color, t.shape) == ("red", "square") for t in mentioned):
+        found.add("a2")
+    if any(n.size == "small" and n.head == "cylinder" for n in nouns):
+        found.add("a3")
+    if {"size", "inside"} <= {n.relation for n in nouns}:
+        found.add("b2")
+    shape = pattern_text(nouns)
+    if shape == "two_clauses" and is_novel_trio([(n.size, n.color, n.head) for n in nouns]):
+        found.add("b1")
+    if shape == "three_clauses":
+        found.add("c1")
+    if shape == "nested":
+        found.add("c2")
+    return found
+
+
+def is_novel_trio(phrases: Sequence[tuple[str, str, str]]) -> bool:
+    """Whether this set of three phrases is held out: one in ten, by SplitMix64 of their sorted codes."""
+    codes = sorted(
+        (("", *SIZE_WORDS).index(s) * 5 + ("", *COLOR_WORDS).index(c)) * 5 + (0 if h == "object" else HEADS.index(h) + 1)
+        for s, c, h in phrases
+    )
+    word = ((codes[0] * 75 + codes[1]) * 75 + codes[2] + 0x9E3779B97F4A7C15) % 2**64
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+    return ((word ^ word >> 31) >> 32) * 10 >> 32 == 0

@@ -1,0 +1,170 @@
+"""A small display list with two backends: the same marks as SVG text, or as PNG bytes through Pillow.
+
+Marks are painted in order. Lengths are in points. The PNG is drawn at three times its size and scaled down, for smooth edges.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+from typing import Any, Literal
+
+Anchor = Literal["start", "middle", "end"]
+_OVERSAMPLING = 3
+FONT = "Inter, 'Helvetica Neue', Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One thing painted: a polygon, rounded rectangle, ellipse, line (through points) or text; colours are #rrggbb."""
+
+    kind: Literal["polygon", "rect", "ellipse", "line", "text"]
+    points: tuple[tuple[float, float], ...]
+    fill: str = ""
+    stroke: str = ""
+    width: float = 1.0
+    opacity: float = 1.0
+    dash: float = 0.0
+    radius: float = 0.0
+    text: str = ""
+    size: float = 12.0
+    anchor: Anchor = "start"
+    bold: bool = False
+
+
+@dataclass
+class Canvas:
+    """A picture under construction: `rect`, `ellipse`, … add marks; `svg` and `png` paint them all."""
+
+    width: float
+    height: float
+    background: str = "#ffffff"
+    title: str = ""
+    marks: list[Mark] = field(default_factory=list)
+
+    def rect(self, x: float, y: float, w: float, h: float, **style: Any) -> None:
+        """A rectangle by its top-left corner; `radius` rounds the corners."""
+        self.marks.append(Mark("rect", ((x, y), (x + w, y + h)), **style))
+
+    def ellipse(self, x: float, y: float, rx: float, ry: float, **style: Any) -> None:
+        """An ellipse by its middle."""
+        self.marks.append(Mark("ellipse", ((x - rx, y - ry), (x + rx, y + ry)), **style))
+
+    def polygon(self, points: Sequence[tuple[float, float]], **style: Any) -> None:
+        """A closed polygon."""
+        self.marks.append(Mark("polygon", tuple(points), **style))
+
+    def line(self, points: Sequence[tuple[float, float]], **style: Any) -> None:
+        """An open line through the points; `dash` breaks it."""
+        self.marks.append(Mark("line", tuple(points), **style))
+
+    def write(self, x: float, y: float, text: str, **style: Any) -> None:
+        """Text on one line; (x, y) is its baseline at the anchor."""
+        self.marks.append(Mark("text", ((x, y),), text=text, **style))
+
+    def svg(self) -> str:
+        """The picture as a complete SVG document."""
+        w, h = _number(self.width), _number(self.height)
+        lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img">']
+        lines.append(f"<title>{escape(self.title)}</title>" if self.title else "<title>grid world</title>")
+        lines.append(f'<rect width="{w}" height="{h}" fill="{self.background}"/>')
+        lines += [_svg_mark(mark) for mark in self.marks]
+        return "\n".join([*lines, "</svg>", ""])
+
+    def png(self) -> bytes:
+        """The picture as PNG bytes (needs Pillow)."""
+        from PIL import Image, ImageDraw
+
+        k = _OVERSAMPLING
+        size = (round(self.width * k), round(self.height * k))
+        image = Image.new("RGB", size, self.background)
+        for mark in self.marks:
+            if mark.opacity >= 1.0:
+                _paint(ImageDraw.Draw(image), mark, k)
+                continue
+            layer = Image.new("L", size, 0)
+            solid = Mark(**{**mark.__dict__, "fill": mark.fill and "#ffffff", "stroke": mark.stroke and "#ffffff"})
+            _paint(ImageDraw.Draw(layer), solid, k)
+            image.paste(
+                Image.new("RGB", size, mark.fill or mark.stroke), mask=layer.point([int(v * mark.opacity) for v in range(256)])
+            )
+        out = io.BytesIO()
+        small = image.resize((round(self.width), round(self.height)), Image.Resampling.LANCZOS)
+        small.save(out, format="PNG", optimize=False)
+        return out.getvalue()
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _svg_mark(mark: Mark) -> str:
+    (x0, y0), (x1, y1) = mark.points[0], mark.points[-1]
+    paint = f'fill="{mark.fill or "none"}"'
+    if mark.stroke:
+        paint += f' stroke="{mark.stroke}" stroke-width="{_number(mark.width)}" stroke-linejoin="round" stroke-linecap="round"'
+    if mark.dash:
+        paint += f' stroke-dasharray="{_number(mark.dash)}"'
+    if mark.opacity < 1.0:
+        paint += f' opacity="{_number(mark.opacity)}"'
+    if mark.kind == "rect":
+        box = f'x="{_number(x0)}" y="{_number(y0)}" width="{_number(x1 - x0)}" height="{_number(y1 - y0)}"'
+        return f'<rect {box} rx="{_number(mark.radius)}" {paint}/>'
+    if mark.kind == "ellipse":
+        middle = f'cx="{_number((x0 + x1) / 2)}" cy="{_number((y0 + y1) / 2)}"'
+        return f'<ellipse {middle} rx="{_number((x1 - x0) / 2)}" ry="{_number((y1 - y0) / 2)}" {paint}/>'
+    if mark.kind == "text":
+        weight = ' font-weight="600"' if mark.bold else ""
+        font = f'font-family="{FONT}" font-size="{_number(mark.size)}" text-anchor="{mark.anchor}"{weight}'
+        return f'<text x="{_number(x0)}" y="{_number(y0)}" {font} {paint}>{escape(mark.text)}</text>'
+    path = " ".join(f"{_number(x)},{_number(y)}" for x, y in mark.points)
+    return f'<{"polygon" if mark.kind == "polygon" else "polyline"} points="{path}" {paint}/>'
+
+
+def _paint(draw: Any, mark: Mark, k: int) -> None:
+    points = [(x * k, y * k) for x, y in mark.points]
+    fill, stroke, width = mark.fill or None, mark.stroke or None, max(1, round(mark.width * k)) if mark.stroke else 0
+    if mark.kind == "text":
+        from PIL import ImageFont
+
+        font = ImageFont.load_default(size=mark.size * k)
+        anchor = {"start": "ls", "middle": "ms", "end": "rs"}[mark.anchor]
+        draw.text(points[0], mark.text, font=font, fill=fill, anchor=anchor, stroke_width=k // 3 if mark.bold else 0)
+    elif mark.kind == "rect":
+        draw.rounded_rectangle([*points[0], *points[1]], radius=mark.radius * k, fill=fill, outline=stroke, width=width)
+        if mark.dash and stroke:
+            raise ValueError("rectangles have solid outlines; draw dashes with lines")
+    elif mark.kind == "ellipse":
+        draw.ellipse([*points[0], *points[1]], fill=fill, outline=stroke, width=width)
+    elif mark.kind == "polygon":
+        draw.polygon(points, fill=fill)
+        if stroke:
+            draw.line([*points, points[0], points[1]], fill=stroke, width=width, joint="curve")
+    else:
+        for piece in _dashes(points, mark.dash * k):
+            draw.line(piece, fill=stroke, width=width, joint="curve")
+
+
+def _dashes(points: list[tuple[float, float]], dash: float) -> list[list[tuple[float, float]]]:
+    """The line cut into dashes and gaps of equal length; whole if `dash` is 0."""
+    if dash <= 0:
+        return [points]
+    pieces: list[list[tuple[float, float]]] = []
+    piece, is_on, left = [points[0]], True, dash
+    for (x0, y0), (x1, y1) in pairwise(points):
+        length = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
+        done = 0.0
+        while length - done > left:
+            done += left
+            at = (x0 + (x1 - x0) * done / length, y0 + (y1 - y0) * done / length)
+            if is_on:
+                pieces.append([*piece, at])
+            piece, is_on, left = [at], not is_on, dash
+        left -= length - done
+        piece.append((x1, y1))
+    if is_on and len(piece) > 1:
+        pieces.append(piece)
+    return pieces

@@ -1,0 +1,120 @@
+"""What the training loop asks of a model, and the settings it runs under."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from recombine.core import Option
+from recombine.errors import UnknownName
+
+if TYPE_CHECKING:
+    from recombine.core import Example
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a run is trained. The defaults are those of the NACS paper; a model's `TRAINING` may state others.
+
+    A run stops before `epochs` when validation reaches 1.0 (a later epoch cannot be strictly better, so the kept weights
+    would be the same), or after `patience` epochs without improvement (0: never; the paper has no patience).
+    """
+
+    epochs: int = 50
+    batch: int = 32
+    optimizer: Literal["sgd", "adam"] = "sgd"
+    rate: float = 0.2
+    decay: float = 0.96
+    weight_decay: float = 1e-8
+    clip: float = 5.0
+    warmup_steps: int = 0
+    patience: int = 0
+    seed: int = 0
+    chunk: int = 100
+    answer_batch: int = 256
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One batch's loss (differentiable), and how many of its decisions were right."""
+
+    value: Tensor
+    right: int
+    decisions: int
+
+
+class Model(nn.Module):
+    """A model with its codec: it reads examples, learns from batches of items, and answers in text.
+
+    A subclass states `Config` (a frozen dataclass; the first thing in its file) and `TRAINING`, and implements the
+    methods below. `codec` is everything besides weights and configuration that is needed to read and answer
+    (vocabularies, label lists) as a JSON value; `Model(config, codec)` with loaded weights is the trained model again.
+    """
+
+    Config: ClassVar[type[Any]]
+    TRAINING: ClassVar[Training] = Training()
+
+    def __init__(self, config: Any, codec: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.config = config
+        self.codec = codec
+
+    @classmethod
+    def learn_codec(cls, config: Any, examples: Sequence[Example]) -> dict[str, Any]:
+        """The codec for these training examples."""
+        raise NotImplementedError
+
+    @classmethod
+    def build(cls, config: Any, examples: Sequence[Example]) -> Self:
+        """A fresh model for these training examples; weights come from torch's current random state."""
+        return cls(config, cls.learn_codec(config, examples))
+
+    def encode(self, example: Example, answered: bool) -> Any:
+        """One example as an item; `answered`: with its answer, for training."""
+        raise NotImplementedError
+
+    def length(self, item: Any) -> tuple[int, ...]:
+        """The sort key by which items are batched: those with equal keys need no padding."""
+        raise NotImplementedError
+
+    def collate(self, items: Sequence[Any]) -> Any:
+        """Items as one batch of tensors."""
+        raise NotImplementedError
+
+    def loss(self, batch: Any) -> Loss:
+        """The training loss of a batch of answered items."""
+        raise NotImplementedError
+
+    def answers(self, batch: Any) -> list[str]:
+        """The answers to a batch's items, as text, in order."""
+        raise NotImplementedError
+
+    def begin_epoch(self) -> None:
+        """Called before each epoch's first step, with torch's random state set by seed and epoch."""
+
+
+def changed(config: C, changes: Mapping[str, object]) -> C:
+    """A configuration dataclass with some fields changed, from text or from Python values; unknown names are an error."""
+    known = {f.name: getattr(config, f.name) for f in fields(config)}  # type: ignore[arg-type]
+    values = {}
+    for name, value in changes.items():
+        if name not in known:
+            raise UnknownName(f"setting of {type(config).__name__}", name, known)
+        values[name] = Option(known[name], "").parse(name, value)
+    return replace(config, **values)  # type: ignore[type-var]
+
+
+def as_json(config: Any) -> dict[str, Any]:
+    """A configuration dataclass as a JSON value."""
+    return asdict(config)
+
+
+def single_thread() -> None:
+    """One thread per process: the fastest way to run several trainings, and the only reproducible one."""
+    torch.set_num_threads(1)

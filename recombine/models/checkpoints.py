@@ -1,0 +1,117 @@
+"""What a run leaves on disk: `run.json` (model, configuration, codec), safetensors with weights, no pickle anywhere.
+
+`last.safetensors` holds weights, optimizer state and, in its JSON header, where the run stands; it is replaced at once or
+not at all, so a killed run goes on from it. `best.safetensors` holds the weights that did best on validation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from recombine.errors import FileError, shown
+from recombine.files import read_json, writing
+from recombine.models import find_model
+from recombine.models.base import Model
+
+RUN, LAST, BEST, METRICS, RESULT = "run.json", "last.safetensors", "best.safetensors", "metrics.jsonl", "result.json"
+
+
+@dataclass
+class State:
+    """Where a run stands: the next step of the current epoch, running sums of this epoch, and one record per finished epoch.
+
+    Random numbers need no state of their own: every step draws from a stream named by seed, epoch and step.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    steps: int = 0
+    loss: float = 0.0
+    right: int = 0
+    decisions: int = 0
+    best: float = -1.0
+    best_epoch: int = -1
+    stopped: str = ""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], state: State | None = None) -> None:
+    """Write tensors, and the state in the header, so that the file appears whole or not at all."""
+    header = None if state is None else {"state": json.dumps(asdict(state))}
+    with writing(path) as out:
+        out.write(to_bytes({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header))
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], State]:
+    """The tensors and the state of a file that `save_tensors` wrote."""
+    try:
+        with safe_open(path, "pt") as stored:
+            header = stored.metadata() or {}
+            return {name: stored.get_tensor(name) for name in stored.keys()}, State(**json.loads(header.get("state", "{}")))  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, TypeError) as problem:
+        raise FileError(f"cannot read the checkpoint {shown(str(path))}: {problem}.") from None
+
+
+def flat_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """An optimizer's state as named tensors (`0.exp_avg`, …)."""
+    state = optimizer.state_dict()["state"]
+    return {
+        f"{number}.{name}": torch.as_tensor(value)
+        for number, values in state.items()
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put `flat_optimizer`'s tensors back."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        number, _, name = key.partition(".")
+        state.setdefault(int(number), {})[name] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def make_model(description: Mapping[str, Any]) -> Model:
+    """The untrained model that a `run.json` describes."""
+    try:
+        cls, default = find_model(str(description["model"]))
+        config = type(default)(**description["config"])
+        return cls(config, description["codec"])
+    except (KeyError, TypeError) as problem:
+        raise FileError(f"{RUN} does not describe a model: {problem!r}.") from None
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """The description of a run."""
+    if not (folder / RUN).is_file():
+        raise FileError(f"{shown(str(folder))} is not a run: it has no {RUN}. Train one with `recombine train`.")
+    description = read_json(folder / RUN, 64 << 20)
+    if not isinstance(description, dict):
+        raise FileError(f"{shown(str(folder / RUN))} must hold a JSON object.")
+    return description
+
+
+def load_model(folder: str | Path) -> Model:
+    """A trained model, ready to answer: the best weights of a run, or its last ones if no epoch has ended yet."""
+    folder = Path(folder)
+    model = make_model(read_run(folder))
+    path = folder / BEST if (folder / BEST).is_file() else folder / LAST
+    tensors, _ = load_tensors(path)
+    weights = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if not name.startswith("optimizer.")}
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as problem:
+        raise FileError(f"{shown(str(path))} does not fit its {RUN}: {str(problem)[:200]}") from None
+    return model.eval()

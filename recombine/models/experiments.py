@@ -1,0 +1,246 @@
+"""One run of an experiment: data by name, a model, a seed and a scale; trained, tested, and its score written beside it.
+
+The folder of a run is named by what was run, so that two tables that share a run train it once, a killed queue goes on where
+it stopped, and a run made by hand counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from recombine import keys
+from recombine.errors import UnknownName
+from recombine.files import read_json, write_json, writing_text
+
+if TYPE_CHECKING:
+    from recombine.core import Example
+    from recombine.models.train import Report
+
+TEST, ANSWERS = "test.json", "answers-{part}.jsonl"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much of the published experiment is run. What differs from `paper` is part of every report.
+
+    `rows`: at most so many training rows, `test_rows`: at most so many rows for validation and each test (0: all).
+    `epochs`: at most so many, and never more than the model's own (0: the model's own).
+    `patience`: stop after so many epochs without a better validation score (0: never, as in the papers).
+    `changes`: settings of the model that are made smaller; `training`: settings of the training that are changed.
+    """
+
+    name: str
+    seeds: int
+    epochs: int
+    patience: int
+    rows: int = 0
+    test_rows: int = 0
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def sentence(self) -> str:
+        """What this scale means, for the report."""
+        parts = [
+            f"{self.seeds} seed{'s' * (self.seeds > 1)}",
+            f"at most {self.epochs} epochs" if self.epochs else "the model's own epochs",
+        ]
+        parts.append(f"stopped after {self.patience} epochs without improvement" if self.patience else "no patience")
+        parts.append(f"{self.rows:,} training rows" if self.rows else "all training rows")
+        parts.append(f"{self.test_rows:,} test rows" if self.test_rows else "all test rows")
+        parts += [f"{name} = {value}" for name, value in {**self.changes, **self.training}.items()]
+        return f"{self.name}: " + ", ".join(parts)
+
+
+class Rows(Protocol):
+    """Where an experiment's rows come from: `Source` for families, `translation.Translation` for sentence pairs."""
+
+    @property
+    def fit(self) -> str:
+        """The part to learn from."""
+
+    @property
+    def validation(self) -> str:
+        """The part to stop by."""
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The parts to measure."""
+
+    def name(self) -> str:
+        """The rows as part of a folder's name."""
+
+    def load(self, part: str, rows: int, seed: int) -> list[Example]:
+        """The rows of a part, at most `rows` of them (0: all), for the run with this seed."""
+
+    def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
+        """What validation goes by; 1.0 is perfect."""
+
+    def measures(self, examples: Sequence[Example], answers: Sequence[str]) -> dict[str, Any]:
+        """What is measured on a test part besides the mean score."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the rows come from: a family, split, recipe and options, and the parts to fit, to validate and to test on.
+
+    A test may stand in another split: `a1/test`. `fresh`: generate with the run's own seed (every run sees new data);
+    otherwise always with seed 0. `by`: a column by whose values test scores are also given apart.
+    """
+
+    family: str
+    split: str
+    fit: str = "fit"
+    validation: str = "validation"
+    tests: tuple[str, ...] = ("test",)
+    recipe: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    fresh: bool = False
+    by: str = ""
+
+    def name(self) -> str:
+        """The source as part of a folder's name."""
+        dials = [f"{key}={value}" for key, value in sorted(self.options.items())]
+        return "-".join(
+            [self.family, self.split, *([self.recipe] if self.recipe else []), *dials, *(["fresh"] if self.fresh else [])]
+        )
+
+    def load(self, part: str, rows: int, seed: int) -> list[Example]:
+        """The rows of a part, at most `rows` of them (0: all)."""
+        import recombine
+
+        split, _, name = part.rpartition("/")
+        words: dict[str, Any] = {"seed": seed if self.fresh else 0, "recipe": self.recipe, **self.options}
+        loaded = recombine.load(self.family, split or self.split, name, **words)
+        if not rows or rows >= len(loaded):
+            return list(loaded)
+        return list(recombine.load(self.family, split or self.split, name, size=rows, **words))
+
+    def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
+        """The mean of the family's own scores."""
+        from recombine.models.train import mean_score
+
+        return mean_score(examples, answers)
+
+    def measures(self, examples: Sequence[Example], answers: Sequence[str]) -> dict[str, Any]:
+        """Scores by the values of column `by`, and on leak-free rows, where the family marks them and not all are."""
+        from recombine.models.train import scores
+
+        verdicts = list(zip(examples, scores(examples, answers), strict=True))
+        found: dict[str, Any] = {}
+        if self.by:
+            values = sorted({str(e.meta[self.by]) for e in examples})
+            found[f"by_{self.by}"] = {v: _share([s for e, s in verdicts if str(e.meta[self.by]) == v]) for v in values}
+        fresh = [s for e, s in verdicts if e.meta.get("leak_free")]
+        if len(fresh) != len(examples) and any("leak_free" in e.meta for e in examples[:1]):
+            found["leak_free"] = _share(fresh)
+        return found
+
+
+def _share(verdicts: Sequence[float]) -> dict[str, float]:
+    return {"rows": len(verdicts), "right": sum(verdicts), "score": sum(verdicts) / max(1, len(verdicts))}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A source, a model, settings that differ from the model's own, a seed, and a scale."""
+
+    source: Rows
+    model: str
+    scale: Scale
+    seed: int = 0
+    config: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The folder's name; equal experiments have equal names."""
+        dials = [f"{key}={value}" for key, value in sorted({**self.config, **self.training}.items())]
+        return "--".join([self.source.name(), "-".join([self.model, *dials]), self.scale.name, f"seed{self.seed}"])
+
+
+def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dict[str, Any]:
+    """Train and test one experiment under `runs`, or return what an earlier call found."""
+    from recombine.models import find_model
+    from recombine.models.base import changed
+    from recombine.models.train import Plan, train
+
+    folder = runs / experiment.name
+    if (folder / TEST).is_file():
+        found: dict[str, Any] = read_json(folder / TEST)
+        return found
+    scale, source = experiment.scale, experiment.source
+    cls, config = find_model(experiment.model)
+    smaller = {name: value for name, value in scale.changes.items() if hasattr(config, name)}
+    config = changed(config, {**experiment.config, **smaller})
+    epochs = min(scale.epochs or cls.TRAINING.epochs, cls.TRAINING.epochs)
+    training = replace(cls.TRAINING, epochs=epochs, patience=scale.patience, seed=experiment.seed)
+    training = changed(training, {**scale.training, **experiment.training})
+    fit = source.load(source.fit, scale.rows, experiment.seed)
+    held = source.load(source.validation, scale.test_rows, experiment.seed)
+    note = {"source": source.name(), "fit": source.fit, "rows": len(fit), "fingerprint": fingerprint(fit)}
+    result = train(Plan(experiment.model, config, training, note), fit, held, folder, report, metric=source.metric)
+    outcome = {
+        "experiment": experiment.name,
+        "model": experiment.model,
+        "seed": experiment.seed,
+        "scale": scale.sentence(),
+        "fit_rows": len(fit),
+        "fingerprint": note["fingerprint"],
+        "validation_rows": len(held),
+        "validation": result.best,
+        "best_epoch": result.best_epoch,
+        "epochs": result.epochs,
+        "stopped": result.stopped,
+        "train_seconds": result.seconds,
+        "train_cpu_seconds": result.cpu_seconds,
+        "tests": test(folder, source, {part: source.load(part, scale.test_rows, experiment.seed) for part in source.tests}),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, 1 thread",
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    write_json(folder / TEST, outcome)
+    return outcome
+
+
+def fingerprint(examples: Sequence[Example]) -> str:
+    """A short hash of what was learnt from, in order: two runs with equal ones saw the same rows."""
+    return keys.digest(*(text for e in examples for text in (json.dumps(dict(e.inputs), sort_keys=True), e.answer))).hex()[:16]
+
+
+def test(folder: Path, source: Rows, parts: Mapping[str, Sequence[Example]]) -> dict[str, Any]:
+    """The best weights' mean score on each part, and what else the source measures; the answers are kept."""
+    from recombine.models.checkpoints import load_model
+    from recombine.models.train import predict, prediction_lines, scores
+
+    model = load_model(folder)
+    found: dict[str, Any] = {}
+    for part, examples in parts.items():
+        answers = predict(model, examples)
+        with writing_text(folder / ANSWERS.format(part=part.replace("/", "-"))) as out:
+            out.writelines(prediction_lines(examples, answers))
+        verdicts = scores(examples, answers)
+        found[part] = _share(verdicts)
+        found[part] |= source.measures(examples, answers)
+    return found
+
+
+SCALES: dict[str, Scale] = {
+    "paper": Scale("paper", 3, 50, 0),
+    "day": Scale("day", 1, 50, 8),
+    "hour": Scale("hour", 1, 6, 0, rows=2_000, test_rows=400),
+    "minute": Scale("minute", 1, 1, 0, rows=96, test_rows=24, changes={"units": 16, "embedding": 8}),
+}
+"""The scales of the sequence experiments. The paper does not say how many epochs; 50 is what the released code advises."""
+
+
+def find_scale(name: str, table: Mapping[str, Scale] = SCALES) -> Scale:
+    """The scale of this name."""
+    if name not in table:
+        raise UnknownName("scale", name, table)
+    return table[name]

@@ -1,0 +1,112 @@
+"""GCN-LSTM: language-conditioned message passing between the grid's objects, then M-LSTM's convolutions and decoder.
+
+Only cells that hold something are nodes; they all send to each other. In every round the command is read anew, and decides
+what is sent. Nodes do not know where they are: places enter only through the convolutions behind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from recombine.models.base import Training
+from recombine.models.batching import dropout
+from recombine.models.grounded import SIZES, ActionWriter, CommandReader, Scenes, WorldReader, WritingModel, word_mask
+
+
+@dataclass(frozen=True)
+class GcnLstmConfig:
+    """Sizes and dropouts as published."""
+
+    embedding: int = 32
+    units: int = 64
+    feature: int = 16
+    channels: int = 64
+    rounds: int = 4
+    input_dropout: float = 0.2
+    command_dropout: float = 0.08
+    dropout: float = 0.15
+    target_weight: float = 0.0
+    max_answer_tokens: int = 120
+
+
+class MessagePassing(nn.Module):
+    """Rounds of messages between nodes (batch, nodes, units), each conditioned on a new reading of the command."""
+
+    def __init__(self, units: int, rounds: int, rate: float, command_rate: float) -> None:
+        super().__init__()
+        self.rounds, self.rate, self.command_rate = rounds, rate, command_rate
+        self.context = nn.Parameter(torch.randn(units) / math.sqrt(units))
+        self.query = nn.Linear(units, units)
+        self.turns = nn.ModuleList(nn.Linear(units, units) for _ in range(rounds))
+        self.scorer = nn.Linear(units, 1)
+        self.here, self.around = nn.Linear(units, units), nn.Linear(units, units)
+        self.receive, self.send, self.send_command = (
+            nn.Linear(3 * units, units),
+            nn.Linear(3 * units, units),
+            nn.Linear(units, units),
+        )
+        self.say, self.say_command = nn.Linear(3 * units, units), nn.Linear(units, units)
+        self.keep, self.hear = nn.Linear(units, units), nn.Linear(units, units)
+        self.join = nn.Linear(2 * units, units)
+
+    def forward(self, nodes: Tensor, present: Tensor, text: Tensor, last: Tensor, mask: Tensor) -> Tensor:
+        """The nodes' features after all rounds; `present` (batch, nodes) says which are real."""
+        context = self.context.expand_as(nodes)
+        barred = ~present.unsqueeze(1) | torch.eye(nodes.shape[1], dtype=torch.bool, device=nodes.device)
+        asked = torch.relu(self.query(dropout(last, self.command_rate, self.training)))
+        for turn in self.turns:
+            scores = self.scorer(turn(asked).unsqueeze(1) * text).squeeze(2) + mask
+            command = torch.bmm(torch.softmax(scores, 1).unsqueeze(1), text)
+            joint = torch.cat([nodes, context, self.here(dropout(nodes, self.rate, self.training)) * self.around(context)], 2)
+            scores = self.receive(joint) @ (self.send(joint) * self.send_command(command)).transpose(1, 2)
+            scores = (scores / math.sqrt(nodes.shape[2])).masked_fill(barred, -1e9)
+            weights = torch.softmax(scores, 2).masked_fill(barred, 0.0)
+            message = weights @ (self.say(joint) * self.say_command(command))
+            context = self.keep(context) + self.hear(message)
+        joined: Tensor = self.join(torch.cat([nodes, context], 2))
+        return joined
+
+
+class GcnLstm(WritingModel):
+    """The published model: 100 epochs of Adam at 8e-4 in batches of 200."""
+
+    Config = GcnLstmConfig
+    TRAINING: ClassVar[Training] = Training(
+        epochs=100, batch=200, optimizer="adam", rate=8e-4, decay=0.986, weight_decay=0.0, clip=1e9, chunk=50
+    )
+    config: GcnLstmConfig
+
+    def __init__(self, config: GcnLstmConfig, codec: Mapping[str, Any]) -> None:
+        super().__init__(config, codec)
+        self.groups = [SIZES, len(self.colors), len(self.shapes), self.bits - self.object_bits]
+        self.features = nn.ModuleList(nn.Linear(bits, config.feature, bias=False) for bits in self.groups)
+        units = len(self.groups) * config.feature
+        self.command = CommandReader(len(self.words_in), config.embedding, units // 2, config.command_dropout, joined=True)
+        self.passing = MessagePassing(units, config.rounds, config.dropout, config.command_dropout)
+        self.world = WorldReader(units, config.channels, (1, 5, 7), config.dropout)
+        self.writer = ActionWriter(len(self.words_out), config.units, units, 3 * config.channels, config.dropout)
+
+    def read(self, batch: Scenes) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Word states, last state, mask, cell states."""
+        text, last = self.command(batch.words, batch.lengths)
+        mask = word_mask(batch)
+        rows, columns = batch.grids.shape[1:3]
+        cells = batch.grids.flatten(1, 2)
+        filled = cells.any(2)
+        count = int(filled.sum(1).max())
+        order = torch.argsort(filled.to(torch.uint8), dim=1, descending=True, stable=True)[:, :count]
+        present = filled.gather(1, order)
+        bits = cells.gather(1, order.unsqueeze(2).expand(-1, -1, self.bits))
+        parts = torch.split(bits, self.groups, 2)
+        nodes = torch.cat([layer(part) for layer, part in zip(self.features, parts, strict=True)], 2)
+        nodes = dropout(nodes, self.config.input_dropout, self.training)
+        features = self.passing(nodes, present, text, last, mask) * present.unsqueeze(2)
+        world = features.new_zeros(len(cells), rows * columns, features.shape[2])
+        world = world.scatter(1, order.unsqueeze(2).expand_as(features), features)
+        return text, last, mask, self.world(world.unflatten(1, (rows, columns)))

@@ -1,0 +1,244 @@
+"""What the models for gSCAN and ReaSCAN share: a command and a grid in, a sequence of actions out.
+
+The grid is the n × n × d array of the published models: per object one bit for its size, its colour and its shape (bits of a
+box's anchor and of an object in the same cell add up), one for the agent and four for its heading. It is built from `inputs`
+alone; which colours and shapes exist is learnt from the training examples, in sorted order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recombine.errors import UsageError
+from recombine.models.base import Loss, Model
+from recombine.models.batching import END, PAD, Vocabulary, dropout, pad
+from recombine.models.layers import AdditiveAttention, TwoWay, padding_mask
+from recombine.models.seq2seq import token_loss
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recombine.core import Example
+
+HEADINGS = ("east", "south", "west", "north")
+SIZES = 4
+
+
+@dataclass(frozen=True)
+class Item:
+    """A command, a grid, and (for training) the actions and the target's cell if it is known (-1 if not)."""
+
+    words: NDArray[np.int64]
+    grid: NDArray[np.uint8]
+    actions: NDArray[np.int64] | None
+    cell: int
+
+
+@dataclass(frozen=True)
+class Scenes:
+    """A batch: commands (batch, places), their lengths, grids (batch, rows, columns, bits), actions and target cells."""
+
+    words: Tensor
+    lengths: Tensor
+    grids: Tensor
+    actions: Tensor | None
+    cells: Tensor
+
+
+class GroundedModel(Model):
+    """Reads a command and a grid; answers with actions separated by commas."""
+
+    def __init__(self, config: Any, codec: Mapping[str, Any]) -> None:
+        super().__init__(config, codec)
+        self.words_in = Vocabulary.from_json(codec["words"])
+        self.words_out = Vocabulary.from_json(codec["actions"])
+        self.colors, self.shapes = list(codec["colors"]), list(codec["shapes"])
+        self.object_bits = SIZES + len(self.colors) + len(self.shapes)
+        self.bits = self.object_bits + 1 + len(HEADINGS)
+
+    @classmethod
+    def learn_codec(cls, config: Any, examples: Sequence[Example]) -> dict[str, Any]:  # noqa: ARG003
+        for name in ("command", "objects", "agent", "grid_size"):
+            if name not in examples[0].inputs:
+                raise UsageError(
+                    f"{cls.__name__} needs a command and a grid; {examples[0].id} has no {name!r} among its inputs."
+                )
+        return {
+            "words": list(Vocabulary.of(str(e.inputs["command"]).split() for e in examples).words),
+            "actions": list(Vocabulary.of(e.answer.split(",") for e in examples).words),
+            "colors": sorted({thing["color"] for e in examples for thing in e.inputs["objects"]}),
+            "shapes": sorted({thing["shape"] for e in examples for thing in e.inputs["objects"]}),
+        }
+
+    def encode(self, example: Example, answered: bool) -> Item:
+        actions = self.words_out.encode(example.answer.split(","), end=True) if answered else None
+        cell = int(example.meta.get("target_cell", -1)) if answered else -1
+        return Item(self.words_in.encode(str(example.inputs["command"]).split()), self.grid(example.inputs), actions, cell)
+
+    def grid(self, inputs: Mapping[str, Any]) -> NDArray[np.uint8]:
+        """The n × n × d array; a colour or shape that training never had leaves no bit."""
+        n = int(inputs["grid_size"])
+        out = np.zeros((n, n, self.bits), dtype=np.uint8)
+        for thing in inputs["objects"]:
+            cell = out[thing["row"], thing["column"]]
+            cell[thing["size"] - 1] += 1
+            if thing["color"] in self.colors:
+                cell[SIZES + self.colors.index(thing["color"])] += 1
+            if thing["shape"] in self.shapes:
+                cell[SIZES + len(self.colors) + self.shapes.index(thing["shape"])] += 1
+        agent = inputs["agent"]
+        out[agent["row"], agent["column"], self.object_bits] = 1
+        out[agent["row"], agent["column"], self.object_bits + 1 + HEADINGS.index(agent["heading"])] = 1
+        return out
+
+    def length(self, item: Item) -> tuple[int, ...]:
+        return (0 if item.actions is None else len(item.actions), len(item.words))
+
+    def collate(self, items: Sequence[Item]) -> Scenes:
+        actions = [item.actions for item in items if item.actions is not None]
+        return Scenes(
+            pad([item.words for item in items]),
+            torch.tensor([len(item.words) for item in items]),
+            torch.from_numpy(np.stack([item.grid for item in items])).float(),
+            pad(actions) if len(actions) == len(items) else None,
+            torch.tensor([item.cell for item in items]),
+        )
+
+    def spoken(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        """Rows of action numbers as answers."""
+        return [",".join(self.words_out.decode(row)) for row in rows]
+
+
+class WorldReader(nn.Module):
+    """Three convolutions of different reach side by side, over (batch, rows, columns, bits): (batch, cells, 3 * channels)."""
+
+    def __init__(self, bits: int, channels: int, kernels: Sequence[int], rate: float) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(bits, channels, k, padding=k // 2) for k in kernels)
+        self.rate = rate
+
+    def forward(self, grids: Tensor) -> Tensor:
+        """The cells row by row."""
+        seen = torch.cat([layer(grids.permute(0, 3, 1, 2)) for layer in self.layers], 1)
+        return dropout(torch.relu(seen).flatten(2).transpose(1, 2), self.rate, self.training)
+
+
+class CommandReader(nn.Module):
+    """Embedded words through a two-way LSTM whose directions are added up (`joined` False) or laid side by side."""
+
+    def __init__(self, words: int, embedding: int, units: int, rate: float, joined: bool = False) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(words, embedding, padding_idx=PAD)
+        self.layer = TwoWay("lstm", embedding, units)
+        self.rate, self.joined, self.units = rate, joined, units
+
+    def forward(self, words: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """States per word, and the last state."""
+        states, last, _ = self.layer.run(dropout(self.embedding(words), self.rate, self.training), lengths)
+        if self.joined:
+            return states, last
+        return states[..., : self.units] + states[..., self.units :], last[:, : self.units] + last[:, self.units :]
+
+
+class ActionWriter(nn.Module):
+    """The decoder of the published models: attends to the words, then, asking by what it read, to the cells; an LSTM step.
+
+    Keys are projected once and are also the values. Output: two linear layers without a nonlinearity between them.
+    """
+
+    def __init__(self, words: int, units: int, text: int, world: int, rate: float) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(words, units, padding_idx=PAD)
+        self.text_key = nn.Linear(text, units, bias=False)
+        self.world_key = nn.Linear(world, units, bias=False)
+        self.start = nn.Linear(text, units)
+        self.text_attention = AdditiveAttention(units, units)
+        self.world_query = nn.Linear(2 * units, units)
+        self.world_attention = AdditiveAttention(units, units)
+        self.cell = nn.LSTMCell(3 * units, units)
+        self.read = nn.Linear(4 * units, units, bias=False)
+        self.output = nn.Linear(units, words)
+        self.rate = rate
+
+    def begin(self, text: Tensor, last: Tensor, world: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+        """Keys of both sides, and the start state, which is also the start memory."""
+        start = torch.tanh(self.start(last))
+        return self.text_key(text), self.world_key(world), (start, start)
+
+    def step(
+        self, word: Tensor, keys: tuple[Tensor, Tensor], mask: Tensor, state: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+        """What the logits are read from, the weights over cells, and the next state."""
+        read, _ = self.text_attention(state[0], keys[0], mask)
+        seen, weights = self.world_attention(torch.tanh(self.world_query(torch.cat([state[0], read], 1))), keys[1], None)
+        state = self.cell(torch.cat([word, read, seen], 1), state)
+        return torch.cat([word, state[0], read, seen], 1), weights, state
+
+    def forward(self, text: Tensor, last: Tensor, mask: Tensor, world: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Teacher-forced logits (steps, batch, words), and the weights over cells averaged over the steps."""
+        text_keys, world_keys, state = self.begin(text, last, world)
+        previous = torch.cat([torch.zeros_like(actions[:, :1]), actions[:, :-1]], 1).t()
+        words = dropout(self.embedding(previous), self.rate, self.training)
+        outs, looks = [], []
+        for word in words:
+            out, weights, state = self.step(word, (text_keys, world_keys), mask, state)
+            outs.append(out)
+            looks.append(weights)
+        return self.output(self.read(torch.stack(outs))), torch.stack(looks).mean(0)
+
+    def greedy(self, text: Tensor, last: Tensor, mask: Tensor, world: Tensor, limit: int) -> list[list[int]]:
+        """Action numbers per row, until every row has ended or the limit is reached."""
+        text_keys, world_keys, state = self.begin(text, last, world)
+        word = torch.zeros(len(text), dtype=torch.int64, device=text.device)
+        ended = torch.zeros_like(word, dtype=torch.bool)
+        chosen = []
+        for _ in range(limit + 1):
+            out, _, state = self.step(self.embedding(word), (text_keys, world_keys), mask, state)
+            logits = self.output(self.read(out))
+            logits[:, PAD] = -math.inf
+            word = logits.argmax(-1)
+            chosen.append(word)
+            ended |= word == END
+            if bool(ended.all()):
+                break
+        found: list[list[int]] = torch.stack(chosen, 1).tolist()
+        return found
+
+
+class WritingModel(GroundedModel):
+    """A grounded model that ends in an `ActionWriter`; a subclass says how the command and the grid are read."""
+
+    writer: ActionWriter
+
+    def read(self, batch: Scenes) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Word states, last state, mask over words, cell states."""
+        raise NotImplementedError
+
+    def loss(self, batch: Scenes) -> Loss:
+        """Cross-entropy of the actions, and of the attended cell if `target_weight` is set and the target's cell is known."""
+        assert batch.actions is not None, "loss needs answered items"
+        text, last, mask, world = self.read(batch)
+        logits, looks = self.writer(text, last, mask, world, batch.actions)
+        loss = token_loss(logits, batch.actions.t())
+        known = batch.cells >= 0
+        if not self.config.target_weight or not bool(known.any()):
+            return loss
+        missed = nn.functional.nll_loss(torch.log(looks[known] + 1e-9), batch.cells[known])
+        return Loss(loss.value + self.config.target_weight * missed, loss.right, loss.decisions)
+
+    @torch.no_grad()
+    def answers(self, batch: Scenes) -> list[str]:
+        """Greedy decoding."""
+        return self.spoken(self.writer.greedy(*self.read(batch), self.config.max_answer_tokens))
+
+
+def word_mask(batch: Scenes) -> Tensor:
+    """Additive mask over the command's places."""
+    return padding_mask(batch.lengths, batch.words.shape[1])

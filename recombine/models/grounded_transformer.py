@@ -1,0 +1,98 @@
+"""A grounded Transformer: words and cells attend to each other in turns, and a decoder attends to both.
+
+In the manner of the cross-modal models that lead on gSCAN and ReaSCAN: two streams, each block first across, then within.
+Words know distances (relative positions); cells know their row and column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from recombine.models.base import Loss, Training
+from recombine.models.batching import PAD
+from recombine.models.grounded import GroundedModel, Scenes, word_mask
+from recombine.models.transformer import Attention, Decoder
+
+
+@dataclass(frozen=True)
+class GroundedTransformerConfig:
+    """Sizes; `layers` counts the decoder's, `blocks` the encoder's pairs of across and within."""
+
+    units: int = 128
+    heads: int = 8
+    blocks: int = 4
+    layers: int = 3
+    feed_forward: int = 256
+    dropout: float = 0.1
+    distance: int = 16
+    grid: int = 12
+    max_answer_tokens: int = 120
+
+
+class Stream(nn.Module):
+    """One modality's half of a block: look at the other, look at itself, think."""
+
+    def __init__(self, config: GroundedTransformerConfig, distance: int | None) -> None:
+        super().__init__()
+        self.across = Attention(config.units, config.heads, None)
+        self.within = Attention(config.units, config.heads, distance)
+        self.norms = nn.ModuleList(nn.LayerNorm(config.units) for _ in range(4))
+        self.wide = nn.Linear(config.units, config.feed_forward)
+        self.narrow = nn.Linear(config.feed_forward, config.units)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None, other: Tensor, other_mask: Tensor | None) -> Tensor:
+        """The stream after the block."""
+        across, source, within, think = self.norms
+        x = x + self.dropout(self.across(across(x), self.across.project(source(other)), other_mask))
+        y = within(x)
+        x = x + self.dropout(self.within(y, self.within.project(y), mask))
+        return x + self.dropout(self.narrow(torch.relu(self.wide(think(x)))))  # type: ignore[no-any-return]
+
+
+class GroundedTransformer(GroundedModel):
+    """Command and grid to actions."""
+
+    Config = GroundedTransformerConfig
+    TRAINING: ClassVar[Training] = Training(
+        epochs=100, batch=64, optimizer="adam", rate=5e-4, decay=0.97, weight_decay=0.0, clip=1.0, warmup_steps=500, chunk=50
+    )
+    config: GroundedTransformerConfig
+
+    def __init__(self, config: GroundedTransformerConfig, codec: Mapping[str, Any]) -> None:
+        super().__init__(config, codec)
+        self.embedding = nn.Embedding(len(self.words_in), config.units, padding_idx=PAD)
+        self.look = nn.Linear(self.bits, config.units)
+        self.row, self.column = nn.Embedding(config.grid, config.units), nn.Embedding(config.grid, config.units)
+        self.words = nn.ModuleList(Stream(config, config.distance) for _ in range(config.blocks))
+        self.cells = nn.ModuleList(Stream(config, None) for _ in range(config.blocks))
+        self.norm = nn.LayerNorm(config.units)
+        self.dropout = nn.Dropout(config.dropout)
+        self.decoder = Decoder(config, len(self.words_out))
+
+    def _encoded(self, batch: Scenes) -> tuple[Tensor, Tensor]:
+        """Words and cells in one row, and the mask over them."""
+        rows, columns = batch.grids.shape[1:3]
+        place = torch.arange(max(rows, columns), device=batch.grids.device)
+        seen = self.look(batch.grids) + self.row(place[:rows]).unsqueeze(1) + self.column(place[:columns])
+        cells, words = self.dropout(seen.flatten(1, 2)), self.dropout(self.embedding(batch.words))
+        mask = word_mask(batch)[:, None, None]
+        for of_words, of_cells in zip(self.words, self.cells, strict=True):
+            words, cells = of_words(words, mask, cells, None), of_cells(cells, None, words, mask)
+        free = mask.new_zeros(*mask.shape[:3], cells.shape[1])
+        return self.norm(torch.cat([words, cells], 1)), torch.cat([mask, free], 3)
+
+    def loss(self, batch: Scenes) -> Loss:
+        """Teacher-forced cross-entropy per row."""
+        assert batch.actions is not None, "loss needs answered items"
+        return self.decoder.loss(batch.actions, *self._encoded(batch))
+
+    @torch.no_grad()
+    def answers(self, batch: Scenes) -> list[str]:
+        """Greedy decoding."""
+        return self.spoken(self.decoder.greedy(*self._encoded(batch), self.config.max_answer_tokens))

@@ -1,0 +1,71 @@
+"""Which rows to learn from and which to stop by, for a family's name or for a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recombine.core import Example
+from recombine.data.datasets import Dataset, load
+from recombine.errors import UsageError
+from recombine.models.batching import permutation
+
+
+@dataclass(frozen=True)
+class Request:
+    """A family or folder, a split, the data's seed, recipe and options."""
+
+    source: str
+    split: str | None = None
+    seed: int = 0
+    recipe: str | None = None
+    options: Mapping[str, object] | None = None
+
+    def load(self, part: str, size: int | None = None) -> Dataset:
+        """One part."""
+        folder = Path(self.source).is_dir()
+        if folder:
+            return load(self.source, self.split, part)
+        return load(self.source, self.split, part, seed=self.seed, recipe=self.recipe, size=size, **(self.options or {}))
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Rows to fit, rows to validate on, and a note of both for `run.json`."""
+
+    fit: list[Example]
+    validation: list[Example]
+    note: dict[str, Any]
+
+
+def learning_parts(request: Request, fit: str | None = None, validation: str | None = None) -> Learning:
+    """`fit` and `validation` where the split has them, else `train` and `validation`.
+
+    Without a validation part, a tenth of the fitted rows, drawn by name, is held out; the note says so.
+    """
+    first = _first(request, [fit] if fit else ["fit", "train"])
+    rows = list(first)
+    try:
+        held = list(_first(request, [validation or "validation"]))
+        named = validation or "validation"
+    except UsageError:
+        if validation:
+            raise
+        order = permutation(len(rows), "validation", first.job.key)
+        cut = max(1, len(rows) // 10)
+        held, rows = [rows[i] for i in order[:cut]], [rows[i] for i in sorted(order[cut:])]
+        named = "a tenth of the fitted part, held out"
+    note = {"part": first.job.key, "rows": len(rows), "validation": named, "validation_rows": len(held)}
+    return Learning(rows, held, note)
+
+
+def _first(request: Request, parts: list[str]) -> Dataset:
+    """The first of these parts that exists; the last one's error if none does."""
+    for part in parts[:-1]:
+        try:
+            return request.load(part)
+        except UsageError:
+            continue
+    return request.load(parts[-1])

@@ -1,0 +1,59 @@
+"""The same recurrences as a plain step-by-step loop with automatic differentiation.
+
+This is the yardstick, not the product: tests compare `recurrent` with it in double precision, and the benchmark prints the
+ratio of their speeds. It shares no code with `recurrent` on purpose.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def cell_step(kind: str, pre: Tensor, recurrent: Tensor, h: Tensor, c: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """One step of a cell from its two gate pre-activations."""
+    if kind == "rnn":
+        return torch.tanh(pre + recurrent), None
+    if kind == "gru":
+        pr, pz, pn = pre.chunk(3, -1)
+        rr, rz, rn = recurrent.chunk(3, -1)
+        z = torch.sigmoid(pz + rz)
+        n = torch.tanh(pn + torch.sigmoid(pr + rr) * rn)
+        return (1 - z) * n + z * h, None
+    assert c is not None
+    i, f, g, o = (pre + recurrent).chunk(4, -1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+def plain_recur(
+    kind: str, pre: Tensor, start: Tensor, memory: Tensor | None, weight: Tensor, bias: Tensor
+) -> tuple[Tensor, Tensor | None]:
+    """`recurrent.recur`, step by step."""
+    h, c = start, memory
+    states, memories = [], []
+    for step in pre:
+        h, c = cell_step(kind, step, torch.bmm(h, weight) + bias.unsqueeze(1), h, c)
+        states.append(h)
+        memories.append(c)
+    return torch.stack(states), None if memory is None else torch.stack([m for m in memories if m is not None])
+
+
+def plain_attend(
+    kind: str, keys: Tensor, values: Tensor, mask: Tensor, pre: Tensor | None, steps: int,
+    states: tuple[Tensor, Tensor | None], weights: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor],
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """`recurrent.attend`, step by step: hidden states and contexts."""
+    query, scorer, recurrent, bias, to_gates, gate_bias = weights
+    h, c = states
+    hidden, contexts = [], []
+    for t in range(steps):
+        scores = torch.tanh(keys + (h @ query).unsqueeze(1)) @ scorer + mask
+        context = torch.bmm(torch.softmax(scores, 1).unsqueeze(1), values).squeeze(1)
+        gates = context @ to_gates + gate_bias
+        if pre is not None:
+            gates = gates + pre[t]
+        h, c = cell_step(kind, gates, h @ recurrent + bias, h, c)
+        hidden.append(h)
+        contexts.append(context)
+    return torch.stack(hidden), torch.stack(contexts)

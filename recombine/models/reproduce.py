@@ -1,0 +1,180 @@
+"""Run what a published table needs, over the cores, and put our mean ± deviation beside the paper's.
+
+The deviation is that of the population of seeds (divided by n), which is what the paper's own figures are: eight items in
+three runs can give 5.9 only so.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from recombine.errors import UnknownName, UsageError, shown
+from recombine.files import write_json, write_text
+from recombine.models.cells import Cell
+from recombine.models.experiments import Experiment, Scale, find_scale, run
+from recombine.models.tables import TABLES
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which table, at which scale, and how: 0 workers is one per core, 0 seeds is the scale's own number."""
+
+    table: str
+    scale: str = "minute"
+    workers: int = 0
+    seeds: int = 0
+    only: tuple[str, ...] = ()
+    files: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command line that asks for this."""
+        words = ["recombine reproduce", self.table, "--scale", self.scale]
+        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        words += [f"--only '{text}'" for text in self.only]
+        words += ["--files FOLDER"] if self.files else []
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A finished table, ready to print."""
+
+    title: str
+    scale: str
+    header: list[str]
+    rows: list[list[str]]
+    json_path: Path
+    markdown_path: Path
+
+
+def reproduce(wish: Wish, out: Path) -> Report:
+    """Run every cell that is not finished yet, and write `TABLE-SCALE.json` and `.md` into `out`."""
+    if wish.table not in TABLES:
+        raise UnknownName("table", wish.table, TABLES)
+    table = TABLES[wish.table]
+    scale = find_scale(wish.scale, table.scales)
+    if wish.seeds:
+        scale = replace(scale, seeds=wish.seeds)
+    cells = [cell for cell in table.cells(wish.files) if _is_wanted(cell, wish.only)]
+    if not any(cell.source for cell in cells):
+        raise UsageError(f"no cell of {wish.table} has {shown(' or '.join(wish.only))} in its name.")
+    experiments = {e.name: e for cell in cells if cell.source for e in _seeds(cell, scale)}
+    started = time.monotonic()
+    results = _run_all(list(experiments.values()), out / "runs", wish.workers)
+    records = [_record(cell, scale, results) for cell in cells]
+    stem = f"{wish.table}-{scale.name}"
+    document = {
+        "table": wish.table,
+        "title": table.title,
+        "command": wish.command,
+        "scale": scale.sentence(),
+        "wall_seconds": round(time.monotonic() - started, 1),
+        "train_cpu_seconds": round(sum(r["train_cpu_seconds"] for r in results.values()), 1),
+        "cells": records,
+        "runs": [results[name] for name in experiments],
+    }
+    header, rows = grid(records)
+    report = Report(table.title, document["scale"], header, rows, out / f"{stem}.json", out / f"{stem}.md")
+    write_json(report.json_path, document)
+    write_text(report.markdown_path, markdown(document, header, rows))
+    return report
+
+
+def _is_wanted(cell: Cell, only: Sequence[str]) -> bool:
+    name = f"{cell.row} | {cell.column}".lower()
+    return not only or (cell.source is not None and any(text.lower() in name for text in only))
+
+
+def _seeds(cell: Cell, scale: Scale) -> Iterable[Experiment]:
+    return (cell.experiment(scale, seed) for seed in range(scale.seeds))
+
+
+def _run_all(experiments: Sequence[Experiment], runs: Path, workers: int) -> dict[str, dict[str, Any]]:
+    """Each experiment's outcome, by name; several processes with one thread each, taken from one queue."""
+    count = min(workers or os.cpu_count() or 1, len(experiments))
+    found: dict[str, dict[str, Any]] = {}
+    if count <= 1:
+        for e in experiments:
+            found[e.name] = run(e, runs)
+            _tell(found, len(experiments), e.name)
+        return found
+    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+        futures = {pool.submit(run, e, runs): e.name for e in experiments}
+        for future in as_completed(futures):
+            found[futures[future]] = future.result()
+            _tell(found, len(experiments), futures[future])
+    return found
+
+
+def _tell(found: Mapping[str, Mapping[str, Any]], count: int, name: str) -> None:
+    """A line of progress for a finished run."""
+    tests = ", ".join(f"{part} {100 * measured['score']:.1f} %" for part, measured in found[name]["tests"].items())
+    sys.stderr.write(f"{len(found)}/{count} {name}: {found[name]['epochs']} epochs; {tests}\n")
+    sys.stderr.flush()
+
+
+def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A cell's numbers in percent: ours, one per seed; their mean and deviation; the paper's; whether they part."""
+    record: dict[str, Any] = {"row": cell.row, "column": cell.column, "paper": cell.paper, "seeds": []}
+    if cell.source is None:
+        return record
+    record["seeds"] = [100 * _measured(results[e.name]["tests"][cell.part], cell.measure) for e in _seeds(cell, scale)]
+    record["runs"] = [e.name for e in _seeds(cell, scale)]
+    record["mean"] = statistics.fmean(record["seeds"])
+    record["deviation"] = statistics.pstdev(record["seeds"])
+    if cell.paper is not None:
+        apart = abs(record["mean"] - cell.paper[0])
+        record["differs"] = apart > max(0.5, cell.paper[1] + record["deviation"])
+    return record
+
+
+def _measured(found: Mapping[str, Any], path: str) -> float:
+    """A number of a run's test; 0 where a small scale's sample has no row of the kind."""
+    value: Any = found
+    for name in path.split("."):
+        value = value.get(name, {})
+    return float(value) if value != {} else 0.0
+
+
+def grid(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """The table as text: each place holds ours, a stroke, and the paper's."""
+    columns = list(dict.fromkeys(r["column"] for r in records))
+    rows = list(dict.fromkeys(r["row"] for r in records))
+    places = {(r["row"], r["column"]): _place(r) for r in records}
+    return ["ours | paper", *columns], [[row, *(places.get((row, column), "") for column in columns)] for row in rows]
+
+
+def _place(record: Mapping[str, Any]) -> str:
+    paper = record["paper"]
+    theirs = "–" if paper is None else f"{paper[0]:.1f} ± {paper[1]:.1f}" if paper[1] or record["seeds"] else f"{paper[0]:.1f}"
+    if not record["seeds"]:
+        return f"– | {theirs}"
+    spread = f" ± {record['deviation']:.1f}" if len(record["seeds"]) > 1 else ""
+    return f"{record['mean']:.1f}{spread} | {theirs}"
+
+
+def markdown(document: Mapping[str, Any], header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The report for people."""
+    lines = [
+        f"# {document['title']}", "", "Each place: ours | the paper's.", "",
+        "| " + " | ".join(["ours / paper", *header[1:]]) + " |", "|" + "---|" * len(header),
+        *("| " + " | ".join(cell.replace(" | ", " / ") for cell in row) + " |" for row in rows), "",
+        f"- scale: {document['scale']}",
+        f"- command: `{document['command']}`",
+        f"- time: {document['wall_seconds']:,.0f} s wall in the last call, {document['train_cpu_seconds']:,.0f} s of one core in training",
+    ]  # fmt: skip
+    apart = [r for r in document["cells"] if r.get("differs")]
+    if apart:
+        lines += ["", "Further from the paper than both deviations together:", ""]
+        lines += [f"- {r['row']}, {r['column']}: {r['mean']:.1f} against {r['paper'][0]:.1f}" for r in apart]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,252 @@
+"""The one training loop: seeded, resumable at any step, early stopping by the task's own metric.
+
+A killed run that is started again ends in the same weights as an unbroken one (same machine, same thread count), because
+the order of batches is a function of seed and epoch, every step's random numbers are a function of seed, epoch and step,
+and a checkpoint appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from recombine import __version__, keys
+from recombine.errors import FileError, UsageError, shown
+from recombine.files import write_json, write_text
+from recombine.models import checkpoints, find_model
+from recombine.models.base import Model, Training, as_json, single_thread
+from recombine.models.batching import buckets, by_length, to_device
+from recombine.models.checkpoints import BEST, LAST, METRICS, RESULT, RUN, State, load_tensors, save_tensors
+
+if TYPE_CHECKING:
+    from recombine.core import Example
+
+CHECKPOINT_SECONDS = 60.0
+"""A checkpoint is written at the end of every epoch, and inside an epoch when the last one is older than this."""
+
+Metric = Callable[[Sequence["Example"], Sequence[str]], float]
+"""Examples and answers -> one number; higher is better and 1.0 is perfect."""
+Report = Callable[[State, int], None]
+"""Called after every step with the state and the number of steps in this epoch, and after every epoch with step 0."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The end of a run: the best validation score and when, why it stopped, and what it cost."""
+
+    best: float
+    best_epoch: int
+    epochs: int
+    stopped: str
+    seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to train: a model by name with a configuration, the settings, and a note of where the data came from."""
+
+    model: str
+    config: Any
+    training: Training
+    data: Any = None
+
+
+def train(
+    plan: Plan,
+    fit: Sequence[Example],
+    validation: Sequence[Example],
+    out: Path,
+    report: Report | None = None,
+    device: str = "cpu",
+    metric: Metric | None = None,
+) -> Result:
+    """Train to the end, or go on where the run in `out` stopped. A finished run returns its result at once.
+
+    Validation goes by the mean of `Example.score`, the task's own metric (for NACS: back-mapping), unless a `metric` is given.
+    """
+    single_thread()
+    examples, held = list(fit), list(validation)
+    if not examples or not held:
+        raise UsageError("training needs at least one example to fit and one for validation.")
+    cls, _ = find_model(plan.model)
+    torch.manual_seed(keys.state("weights", plan.training.seed))
+    model = cls.build(plan.config, examples)
+    _claim(plan, model, out)
+    run = _Run(plan.training, model.to(torch.device(device)), out, torch.device(device), metric or mean_score)
+    run.resume()
+    if not run.state.stopped:
+        run.fit(examples, held, report or _silent)
+    s = run.state
+    result = Result(s.best, s.best_epoch, len(s.history), s.stopped, round(s.seconds, 2), round(s.cpu_seconds, 2))
+    write_json(out / RESULT, asdict(result))
+    return result
+
+
+def _silent(_state: State, _steps: int) -> None:
+    """No progress report."""
+
+
+def _claim(plan: Plan, model: Model, out: Path) -> None:
+    """Write `run.json`, or make sure that the one in `out` describes the same run."""
+    description = {
+        "model": plan.model,
+        "config": as_json(plan.config),
+        "codec": model.codec,
+        "training": as_json(plan.training),
+        "data": plan.data,
+        "recombine": __version__,
+        "torch": torch.__version__.split("+")[0],
+    }
+    if not (out / RUN).is_file():
+        if out.exists() and any(out.iterdir()):
+            raise FileError(f"{shown(str(out))} is not empty and holds no {RUN}; name another folder.")
+        write_json(out / RUN, description)
+        return
+    found = checkpoints.read_run(out)
+    for name in ("model", "config", "codec", "training", "data"):
+        if found.get(name) != json.loads(json.dumps(description[name])):
+            raise UsageError(f"{shown(str(out))} holds another run ({name} differs); name another folder, or delete that one.")
+
+
+class _Run:
+    """A run in progress."""
+
+    def __init__(self, training: Training, model: Model, out: Path, device: torch.device, metric: Metric) -> None:
+        self.training, self.model, self.out, self.device, self.metric = training, model, out, device, metric
+        self.optimizer = _optimizer(training, model)
+        self.state = State()
+
+    def resume(self) -> None:
+        """Take up the last checkpoint, if there is one."""
+        if not (self.out / LAST).is_file():
+            return
+        tensors, self.state = load_tensors(self.out / LAST)
+        self.model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
+        stored = {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")}
+        checkpoints.restore_optimizer(self.optimizer, stored)
+
+    def save(self) -> None:
+        """Replace the last checkpoint."""
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        stored = checkpoints.flat_optimizer(self.optimizer)
+        save_tensors(self.out / LAST, tensors | {f"optimizer.{name}": tensor for name, tensor in stored.items()}, self.state)
+
+    def fit(self, examples: list[Example], held: list[Example], report: Report) -> None:
+        """Epochs until one of the reasons to stop holds."""
+        items = [self.model.encode(example, True) for example in examples]
+        lengths = [self.model.length(item) for item in items]
+        clock, cpu = time.monotonic(), time.process_time()
+        before = self.state.seconds, self.state.cpu_seconds
+
+        def spent() -> None:
+            self.state.seconds = before[0] + time.monotonic() - clock
+            self.state.cpu_seconds = before[1] + time.process_time() - cpu
+
+        while not self.state.stopped:
+            self._epoch(items, lengths, report, spent)
+            answers = predict(self.model, held, self.training.answer_batch, self.device)
+            self._close_epoch(self.metric(held, answers), spent)
+            report(self.state, 0)
+
+    def _epoch(self, items: list[Any], lengths: list[tuple[int, ...]], report: Report, spent: Callable[[], None]) -> None:
+        t, state = self.training, self.state
+        batches = buckets(lengths, t.batch, t.chunk, "batches", t.seed, state.epoch)
+        saved = time.monotonic()
+        self.model.train()
+        if state.step == 0:
+            torch.manual_seed(keys.state("epoch", t.seed, state.epoch))
+            self.model.begin_epoch()
+        while state.step < len(batches):
+            rate = t.rate * t.decay**state.epoch * min(1.0, (state.steps + 1) / max(1, t.warmup_steps))
+            for group in self.optimizer.param_groups:
+                group["lr"] = rate
+            torch.manual_seed(keys.state("step", t.seed, state.epoch, state.step))
+            batch = to_device(self.model.collate([items[i] for i in batches[state.step]]), self.device)
+            loss = self.model.loss(batch)
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.value.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), t.clip)
+            self.optimizer.step()
+            state.step, state.steps = state.step + 1, state.steps + 1
+            state.loss += float(loss.value.detach())
+            state.right, state.decisions = state.right + loss.right, state.decisions + loss.decisions
+            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+                spent()
+                self.save()
+                saved = time.monotonic()
+            report(state, len(batches))
+
+    def _close_epoch(self, scored: float, spent: Callable[[], None]) -> None:
+        """Keep the weights if they are the best so far, write the record, and decide whether to stop."""
+        t, state = self.training, self.state
+        spent()
+        state.history.append({
+            "epoch": state.epoch + 1,
+            "steps": state.steps,
+            "loss": state.loss / max(1, state.step),
+            "accuracy": state.right / max(1, state.decisions),
+            "validation": scored,
+            "rate": self.optimizer.param_groups[0]["lr"],
+            "seconds": round(state.seconds, 2),
+            "cpu_seconds": round(state.cpu_seconds, 2),
+        })  # fmt: skip
+        state.epoch, state.step, state.loss, state.right, state.decisions = state.epoch + 1, 0, 0.0, 0, 0
+        if scored > state.best:
+            state.best, state.best_epoch = scored, state.epoch
+            save_tensors(self.out / BEST, self.model.state_dict())
+        if state.best >= 1.0:
+            state.stopped = "validation is perfect: no later epoch can be strictly better"
+        elif t.patience and state.epoch - state.best_epoch >= t.patience:
+            state.stopped = f"no better validation in {t.patience} epochs"
+        elif state.epoch >= t.epochs:
+            state.stopped = f"all {t.epochs} epochs are done"
+        self.save()
+        write_text(self.out / METRICS, "".join(json.dumps(record) + "\n" for record in state.history))
+
+
+def _optimizer(training: Training, model: Model) -> torch.optim.Optimizer:
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    if training.optimizer == "adam":
+        return torch.optim.Adam(parameters, lr=training.rate, weight_decay=training.weight_decay, fused=True)
+    if training.optimizer == "sgd":
+        return torch.optim.SGD(parameters, lr=training.rate, weight_decay=training.weight_decay, fused=True)
+    raise UsageError(f"unknown optimizer {shown(training.optimizer)}; use sgd or adam.")
+
+
+def predict(model: Model, examples: Sequence[Example], batch: int = 256, device: str | torch.device = "cpu") -> list[str]:
+    """The model's answer to each example, in order. The model sees inputs only."""
+    model.eval()
+    items = [model.encode(example, False) for example in examples]
+    answers = [""] * len(items)
+    for rows in by_length([model.length(item) for item in items], batch):
+        tensors = to_device(model.collate([items[i] for i in rows]), torch.device(device))
+        for row, answer in zip(rows, model.answers(tensors), strict=True):
+            answers[row] = answer
+    return answers
+
+
+def mean_score(examples: Sequence[Example], answers: Sequence[str]) -> float:
+    """The mean of the answers' scores, by the task's own metric."""
+    verdicts = scores(examples, answers)
+    return sum(verdicts) / max(1, len(verdicts))
+
+
+def scores(examples: Sequence[Example], answers: Sequence[str]) -> list[float]:
+    """Each answer's score; an answer equal to the example's own is right without being parsed."""
+    return [
+        1.0 if answer == example.answer else example.score(answer).value
+        for example, answer in zip(examples, answers, strict=True)
+    ]
+
+
+def prediction_lines(examples: Sequence[Example], answers: Sequence[str]) -> Iterator[str]:
+    """`answers.jsonl`: one {"id", "answer"} per line, as `recombine evaluate` reads them."""
+    for example, answer in zip(examples, answers, strict=True):
+        yield json.dumps({"id": example.id, "answer": answer}, ensure_ascii=False) + "\n"

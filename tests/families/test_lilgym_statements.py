@@ -1,0 +1,298 @@
+"""lilGym's own statements: one reading each, close to the corpus, worth asking; tasks, answers, mistakes, files."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import recombine
+from recombine.core import Example, Job, make_job
+from recombine.errors import FileError, RecombineError, UsageError
+from recombine.families import lilgym
+from recombine.families.lilgym import audit, native, oracle, plan, planner, program, readers, splits, statements, worlds
+from recombine.families.lilgym.scene import KINDS, Kind, Scene
+from recombine.keys import Stream
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = {
+    "tower": {"conjunction": 89.7, "color": 85.8, "existential": 76.8, "exact_count": 68.2, "over_boxes": 65.7, "over_items": 34.4, "nested": 37.0, "is_tower": 52.3, "rank": 42.3, "lower_bound": 16.0, "negation": 7.5, "above_below": 18.2, "same_different": 9.6, "universal": 7.3, "disjunction": 3.5, "contact": 3.1, "upper_bound": 1.4, "pairs": 1.2},
+    "scatter": {"conjunction": 74.4, "color": 72.4, "existential": 61.8, "exact_count": 63.2, "over_boxes": 56.3, "over_items": 43.8, "shape": 54.9, "nested": 23.7, "wall": 36.4, "lower_bound": 16.4, "negation": 14.9, "same_different": 6.8, "universal": 5.2, "corner": 5.2, "disjunction": 1.6, "upper_bound": 1.6, "size": 2.6, "pairs": 0.7},
+}  # fmt: skip
+"""Percent of the annotated programs that show a phenomenon."""
+
+
+def drawn(kind: Kind, count: int, seed: str = "test") -> list[statements.Statement]:
+    stream = Stream(seed, kind)
+    return [statements.draw(kind, stream) for _ in range(count)]
+
+
+def examples(count: int, split: str = "random", part: str = "test", seed: int = 1, **options: object) -> list[Example]:
+    job = make_job(lilgym, split, part, None, seed, options).rows(0, count)
+    batch = lilgym.generate(job)
+    return [lilgym.example(batch, row) for row in range(count)]
+
+
+# --- the language ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_phenomena_occur_about_as_often_as_in_the_corpus(kind: Kind) -> None:
+    found = drawn(kind, 3_000)
+    verdicts = worlds.verdicts(kind, [s.program for s in found])
+    kept = [s for s, (reason, _) in zip(found, verdicts, strict=True) if not reason]
+    shares: Counter[str] = Counter(name for s in kept for name in statements.phenomena(s.program))
+    for name, percent in CORPUS[kind].items():
+        assert abs(100 * shares[name] / len(kept) - percent) <= max(2.0, min(13.0, percent)), name
+    assert len(kept) > 0.7 * len(found)
+    assert 9 < sum(s.words for s in kept) / len(kept) < 17
+    assert len({s.text for s in drawn(kind, 8_000)}) > 2_500
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sentence_has_one_program_and_means_it(kind: Kind) -> None:
+    spec = importlib.util.spec_from_file_location("check", ROOT / "benchmarks" / "check_lilgym_programs.py")
+    assert spec is not None and spec.loader is not None
+    check = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(check)
+    assert check.read_back(1_200, f"read {kind}") == 0
+    said: dict[str, str] = {}
+    for statement in drawn(kind, 3_000):
+        assert said.setdefault(statement.text, statement.program) == statement.program
+
+
+def test_wordings() -> None:
+    noun = plan.Noun("blue", place="top")
+    two = plan.Boxes("exactly", 2, (plan.Has("some", 0, noun), plan.Has("exactly", 3, plan.Noun())))
+    assert plan.say(two, "tower") == "There are exactly two towers that each have a blue block at the top and that each have exactly three blocks."
+    assert plan.write(two, "tower") == (
+        "count(filter_obj(all_boxes, lambda x: x.is_tower() and exist(filter_obj(x.all_items_in_box(), lambda y: "
+        "is_blue(y) and is_top(y))) and count(x.all_items_in_box()) == 3)) == 2"
+    )
+    other = plan.Items("some", 0, plan.Noun("black", "circle", relation="same_box", other=plan.Noun("blue")))
+    assert plan.say(plan.Not(other), "scatter") == "It is not true that there is a black circle in the same box as a blue object."
+
+
+def test_sentences_outside_the_language_are_unreadable() -> None:
+    for text in ("", ".", "There is a red block.", "There are two blue blocks.", "There is a blue block", "there is a blue block. There is.", "x" * 5_000 + ".", "There is a blue block; rm -rf."):  # fmt: skip
+        with pytest.raises(oracle.Unreadable):
+            oracle.understand(text)
+
+
+def test_constant_and_unreachable_statements_are_rejected() -> None:
+    for text, reason in (
+        ("exist(filter_obj(all_items, lambda x: is_blue(x) and is_black(x)))", "constant"),
+        ("count(all_boxes) == 3", "constant"),
+        ("count(all_items) == 11", "out_of_reach"),
+        ("exist(filter_obj(all_items, is_top))", "constant"),
+        ("exist(filter_color(all_items, Color.BLUE))", ""),
+    ):
+        assert worlds.verdicts("tower", [text])[0][0] == reason, text
+
+
+# --- splits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("split", ["random", "color_rank", "quantifier_relation", "depth", "length"])
+def test_every_statement_has_one_part_and_parts_keep_their_rule(kind: Kind, split: str) -> None:
+    shares: Counter[str] = Counter()
+    for statement in drawn(kind, 1_500):
+        part = splits.part_of(split, statement)
+        shares[part] += 1
+        if split != "random":
+            assert splits.HELD_OUT[split](statement) == (part == "test")
+    assert set(shares) == {"train", "validation", "test"}
+    assert shares["train"] > shares["test"] > 20
+
+
+def test_held_out_pieces_are_known_apart() -> None:
+    train = [s for s in drawn("tower", 4_000) if splits.part_of("color_rank", s) == "train"]
+    nouns = [noun for s in train for _, noun in s.nouns]
+    for color, place in sorted(splits.HELD_COLOR_PLACES):
+        assert not any((n.color, n.place) == (color, place) for n in nouns)
+        if place in statements.TOWER_PLACES:
+            assert any(n.color == color for n in nouns)
+            assert any(n.place == place for n in nouns)
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+CONFIGURATIONS = [(kind, start) for kind in KINDS for start in ("flipit", "scratch")]
+
+
+@pytest.mark.parametrize(("kind", "start"), CONFIGURATIONS)
+def test_editing_tasks_are_valid_and_solved_by_their_answer(kind: Kind, start: str) -> None:
+    for example in examples(30, scene=kind, start=start):
+        assert [p for p in example.validate() if p.severity == "error"] == []
+        verdict = example.score(example.answer)
+        assert verdict.value == 1.0
+        assert verdict.detail["steps"] == example.meta["edits"] + 1
+        assert verdict.detail["reward"] == pytest.approx(1.0 - 0.1 * example.meta["edits"])
+        assert example.score("STOP").mistakes[0] == "stops_at_once"
+        assert example.inputs["target"] is (True if start == "scratch" else example.meta["target"])
+        assert (start == "scratch") == (not example.world.items)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_truth_task(kind: Kind) -> None:
+    found = examples(60, scene=kind, task="truth")
+    answers = Counter(example.answer for example in found)
+    assert min(answers["true"], answers["false"]) >= 15
+    for example in found:
+        assert example.validate() == []
+        other = "false" if example.answer == "true" else "true"
+        assert [example.score(text).value for text in (example.answer, f" {example.answer.upper()}. ", other, "true false", "maybe")] == [1, 1, 0, 0, 0]
+        assert "target" not in example.inputs
+        assert example.score("nonsense").status == "unparsable"
+        corrupted = dataclasses.replace(example, answer=other)
+        assert [p.code for p in corrupted.validate()] == ["wrong_label"]
+
+
+def test_compiled_and_plain_rows_are_the_same() -> None:
+    for options in ({"scene": "tower"}, {"scene": "scatter"}, {"scene": "scatter", "start": "scratch"}):
+        job = make_job(lilgym, "random", "train", None, 4, options)
+        many, few = lilgym.generate(job.rows(0, 20)), lilgym.generate(job.rows(15, 18))
+        assert [many.row(15 + row) for row in range(3)] == [few.row(row) for row in range(3)]
+
+
+def test_both_targets_occur_and_most_plans_are_short() -> None:
+    found = examples(120, part="train", scene="tower")
+    assert 30 < sum(e.meta["target"] for e in found) < 90
+    assert sum(e.meta["edits"] <= 2 for e in found) > 70
+    assert all(1 <= e.meta["edits"] <= planner.MAX_EDITS for e in found)
+
+
+def test_mistakes_are_named_by_the_reading_under_which_the_answer_is_right() -> None:
+    batch_job = Job("lilgym", 1, "sound", "random", "test", 0, (), 0, 1)
+    example = lilgym.example(lilgym.generate(batch_job), 0)
+    text = "count(filter_obj(all_boxes, lambda x: x.is_tower() and exist(filter_color(x.all_items_in_box(), Color.BLUE)))) == 2"
+    meta = {**example.meta, "program": text, "scene": "tower", "start": "scratch", "target": True, "task": "edit"}
+    task = dataclasses.replace(example, meta=meta, world=Scene("tower"))
+    assert task.score("ADD blue left; ADD blue right; STOP").value == 1.0
+    assert "reads_exactly_as_at_least" in task.score("ADD blue left; ADD blue right; ADD blue middle; STOP").mistakes
+    assert "ignores_color" in task.score("ADD blue left; ADD black right; STOP").mistakes
+    assert task.score("ADD blue left; ADD blue right").detail["error"] == "never_stopped"
+    assert task.score("REMOVE left; STOP").detail["error"] == "nothing_to_remove"
+    assert task.score("ADD blue left; " * 4 + "ADD blue left; STOP").detail["error"] == "does_not_fit"
+    assert task.score("STOP; ADD blue left; STOP").status == "unparsable"
+    for text in ("", "ADD red left; STOP", "ADD blue left ADD blue right STOP", "add", "STOP STOP", "ADD blue; STOP", "x" * 10_000):
+        assert task.score(text).value == 0.0
+    assert set(readers.READERS) >= {name for name, _ in readers.readings(program.compile(meta["program"]))}
+
+
+def test_corrupted_examples_are_caught() -> None:
+    example = examples(3, seed=5)[0]
+    for change in (
+        {"answer": "STOP"},
+        {"answer": "ADD blue nowhere; STOP"},
+        {"answer": example.answer.removesuffix("; STOP")},
+        {"inputs": {**example.inputs, "statement": "There is a blue cow."}},
+        {"inputs": {**example.inputs, "boxes": [[], [], []]}},
+        {"meta": {**example.meta, "program": "not (" + example.meta["program"] + ")"}},
+        {"meta": {**example.meta, "target": not example.meta["target"]}},
+        {"meta": {**example.meta, "program": "exist(all_items"}},
+    ):
+        assert any(p.severity == "error" for p in dataclasses.replace(example, **change).validate()), change
+
+
+def test_explanations_end_in_the_value() -> None:
+    for example in examples(8, scene="scatter", seed=2) + examples(8, task="truth", seed=2):
+        told = example.explain()
+        value = program.compile(example.meta["program"]).evaluate(example.world)
+        assert any(line.endswith(f"is {value}") or f"is {value} of" in line for line in told.steps)
+        assert len(told.steps) < 90
+        for shortcut in told.shortcuts:
+            if shortcut.answer is not None:
+                assert example.score(shortcut.answer).status in ("right", "wrong")
+
+
+def test_prompts_name_the_task() -> None:
+    text = str(examples(1, scene="scatter")[0].render("text"))
+    assert "Statement:" in text and "STOP" in text and "REMOVE <x> <y>" in text
+    assert "Answer true or false" in str(examples(1, task="truth")[0].render("text"))
+
+
+# --- one's own statement ---------------------------------------------------------------------------------------------
+
+
+def test_check_statement() -> None:
+    blue = Scene.of_towers([[2], [], []])
+    good = lilgym.check_statement("There is a blue block.", "exist(filter_color(all_items, Color.BLUE))", "tower", [(blue, True)])
+    assert good.ok
+    assert good.fewest_edits == 1
+    assert good.share_true is not None and 0.3 < good.share_true < 1
+    codes = {
+        "exist(filter_obj(all_boxes, lambda x: x.is_tower))": "type_fault",
+        "exist(all_boxes)": "constant",
+        "exist(filter_obj(all_items, lambda x: count(get_above(x)) >= 2))": "out_of_reach",
+        "import os": "bad_program",
+        "is_black(unique(all_items))": "program_fails",
+    }
+    for text, code in codes.items():
+        found = lilgym.check_statement("…", text, "tower")
+        assert not found.ok
+        assert code in {p.code for p in found.problems}, text
+    wrong = lilgym.check_statement("There is a blue block.", "exist(filter_color(all_items, Color.BLUE))", "tower", [(blue, False)])
+    assert [p.code for p in wrong.problems] == ["wrong_label"]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_native_round_trip(tmp_path: Path) -> None:
+    for options in ({"scene": "tower"}, {"scene": "scatter", "start": "scratch"}, {"scene": "scatter", "task": "truth"}):
+        batch = lilgym.generate(make_job(lilgym, "random", "test", None, 2, options).rows(0, 8))
+        out = io.StringIO()
+        lilgym.write([batch], out)
+        name = "tower" if options["scene"] == "tower" else "scatter"
+        path = tmp_path / f"{name}_{len(options)}{options.get('task', '')}.json"
+        path.write_text(out.getvalue())
+        for row, back in enumerate(lilgym.read(path)):
+            assert isinstance(back, Example)
+            assert back.inputs["statement"] == batch.row(row)["statement"]
+            assert back.world.flat == batch.row(row)["items"]
+            assert [p for p in back.validate() if p.severity == "error"] == []
+
+
+def test_bad_records_are_problems_with_a_place(tmp_path: Path) -> None:
+    box = [{"x_loc": 40, "y_loc": 80, "size": 20, "type": "square", "color": "Black"}]
+    good = {"sentence": "x", "lf": "exist(all_items)", "label": "true", "structured_rep": [box, [], []]}
+    bad = {
+        "no sentence": {"lf": "True"}, "no boxes": {**good, "structured_rep": [[]]}, "no colour": {**good, "structured_rep": [[{**box[0], "color": "Red"}], [], []]},
+        "no number": {**good, "structured_rep": [[{**box[0], "x_loc": "4"}], [], []]}, "no label": {**good, "label": "maybe"}, "no record": 7,
+        "no size": {**good, "structured_rep": [[{**box[0], "size": 25}], [], []]}, "no text": {**good, "lf": 3}, "nothing": {"sentence": "x"},
+    }  # fmt: skip
+    path = tmp_path / "tower_flipit_x.json"
+    path.write_text(json.dumps({"good": good, **bad, "wrong": {**good, "label": "false"}, "hostile": {**good, "lf": "__import__('os')"}}))
+    found = recombine.audit(path, "lilgym")
+    assert [p.place for p in found.problems if p.code == "malformed"] == list(bad)
+    assert [p.place for p in found.problems if p.code == "wrong_label"] == ["wrong"]
+    assert [p.place for p in found.problems if p.code == "bad_program"] == ["hostile"]
+    assert found.checked == 3
+    for text in ("", "7", "[" * 9_000, "{", '"x"'):
+        path.write_text(text)
+        with pytest.raises(FileError):
+            list(lilgym.read(path))
+
+
+def test_official_splits_need_their_files(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="files"):
+        recombine.load("lilgym", split="tower_flipit", part="validation")[0]
+    with pytest.raises(RecombineError):
+        recombine.load("lilgym", split="tower_flipit", part="validation", files=str(tmp_path))
+    assert splits.SPLITS["tower_flipit"].parts["train"].rows("official") == 5_704
+    sizes = [part.rows("official") for name in ("tower_flipit", "scatter_flipit") for part in splits.SPLITS[name].parts.values()]
+    assert len(native.ORDERS) * sum(sizes) + 1 == 92_179, "with the one empty scene of SCRATCH"
+
+
+def test_invariance_check_sees_programs_that_look_at_box_order() -> None:
+    scene = Scene.of_towers([[2], [], []])
+    for text, expected in (("exist(all_boxes[0])", False), ("exist(all_items)", True)):
+        example = Example(lilgym, "x", {"statement": "x"}, "", world=scene, meta={"program": text})
+        assert audit.is_invariant(example) is expected

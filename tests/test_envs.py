@@ -1,0 +1,364 @@
+"""The Gymnasium environments: Gymnasium's own checks, seeding, evaluation, masks, and single against vector."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import recombine.envs
+from recombine.envs.words import ID_COUNT, MAX_WORDS, VOCABULARY, word_ids
+from recombine.errors import UsageError
+from recombine.families.lilgym import solver
+from recombine.families.lilgym.edits import parse_edits
+
+IDS = list(recombine.envs.ENVIRONMENTS)
+LILGYM = [name for name in IDS if "SCAN" not in name]
+SIZE = 24
+
+
+def made(name: str, **arguments: Any) -> Any:
+    return gym.make(name, size=SIZE, **arguments).unwrapped
+
+
+def batched(name: str, places: int, **arguments: Any) -> Any:
+    return gym.make_vec(name, num_envs=places, size=SIZE, compiled=False, **arguments)
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Deep equality of observations and infos, arrays and their types included."""
+    if isinstance(a, dict):
+        return isinstance(b, dict) and set(a) == set(b) and all(equal(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray) and a.dtype == object:
+        return len(a) == len(b) and all(equal(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    return bool(a == b)
+
+
+# --- Gymnasium's own rules -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("text", ["tokens", "string"])
+def test_check_env(name: str, text: str) -> None:
+    check_env(gym.make(name, size=SIZE, text=text, render_mode="rgb_array").unwrapped)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"grid": "native"}, {"stop_forcing": True}, {"evaluate": True}, {"masks": False}]
+)
+def test_check_env_with_arguments(arguments: dict[str, Any]) -> None:
+    check_env(gym.make("recombine/ScatterFlipIt-v0", size=SIZE, **arguments).unwrapped)
+
+
+def test_importing_registers_only_strings() -> None:
+    source = (
+        "import sys, recombine.envs, gymnasium as g; assert 'recombine/TowerScratch-v0' in g.registry;"
+        "print([m for m in ('numba', 'torch', 'PIL', 'pyarrow', 'recombine.families', 'recombine.envs.lilgym') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    for name in IDS:
+        entry = gym.spec(name)
+        assert isinstance(entry.entry_point, str) and isinstance(entry.vector_entry_point, str)
+
+
+def test_module_and_id_in_one() -> None:
+    env = gym.make("recombine.envs:recombine/TowerScratch-v0", size=4)
+    assert env.action_space.n == 13  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_spaces_contain_what_is_emitted(name: str) -> None:
+    env = made(name)
+    observation, _ = env.reset(seed=0)
+    for _ in range(60):
+        assert env.observation_space.contains(observation)
+        mask = env.action_masks()
+        assert mask.shape == (env.action_space.n,) and mask.dtype == np.bool_
+        action = env.action_space.sample(mask=mask.astype(np.int8))
+        observation, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            observation, _ = env.reset()
+
+
+# --- choosing instances ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_seeds_are_honoured(name: str) -> None:
+    def visited(seed: int) -> list[str]:
+        env = made(name)
+        return [env.reset(seed=seed)[1]["id"]] + [env.reset()[1]["id"] for _ in range(12)]
+
+    assert visited(5) == visited(5)
+    assert visited(5) != visited(6)
+
+
+def test_reset_by_id_and_index() -> None:
+    env = made("recombine/TowerFlipIt-v0")
+    wanted = env.engine.ids[7]
+    assert env.reset(options={"id": wanted})[1]["id"] == wanted
+    assert env.reset(options={"index": 7})[1]["id"] == wanted
+    for options in ({"id": "nobody"}, {"index": SIZE}, {"index": True}, {"idd": wanted}):
+        with pytest.raises(UsageError):
+            env.reset(options=options)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_evaluation_visits_every_instance_once(name: str) -> None:
+    env = made(name, evaluate=True)
+    infos = [env.reset()[1] for _ in range(SIZE)]
+    assert [i["id"] for i in infos] == list(env.engine.ids)
+    assert [i["remaining"] for i in infos] == list(range(SIZE - 1, -1, -1))
+    with pytest.raises(UsageError, match="visited"):
+        env.reset()
+    assert env.reset(options={"restart": True})[1]["id"] == env.engine.ids[0]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_vector_evaluation_visits_every_instance_once(mode: AutoresetMode) -> None:
+    envs = batched("recombine/TowerFlipIt-v0", 5, evaluate=True, autoreset_mode=mode)
+    _, infos = envs.reset(seed=0)
+    ended: list[str] = []
+    for _ in range(400):
+        _, rewards, terminated, truncated, infos = envs.step(np.zeros(5, np.int64))
+        over = terminated | truncated
+        told = infos["final_info"]["id"] if mode == AutoresetMode.SAME_STEP and over.any() else infos["id"]
+        ended += [told[i] for i in np.flatnonzero(over)]
+        if envs.finished:
+            break
+    assert sorted(ended) == sorted(envs.engine.ids)
+    _, rewards, terminated, truncated, infos = envs.step(np.zeros(5, np.int64))
+    assert not rewards.any() and not terminated.any() and not truncated.any() and infos["resting"].all()
+
+
+# --- episodes --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LILGYM)
+def test_experts_are_rewarded(name: str) -> None:
+    env = made(name, evaluate=True)
+    setting, instances = env.engine.setting, env.engine.instances
+    for row, found in enumerate(solver.demonstrations(setting, instances, range(6))):
+        _, info = env.reset()
+        assert info["id"] == instances.ids[row]
+        if found.actions is None:
+            continue
+        total = 0.0
+        for action in found.actions:
+            _, reward, terminated, truncated, info = env.step(action)
+            total += reward
+        assert terminated and not truncated and info["accuracy"] == 1.0 and info["error"] == ""
+        assert total == pytest.approx(1.0 - 0.1 * (len(found.actions) - 1))
+        with pytest.raises(UsageError, match="reset"):
+            env.step(0)
+
+
+@pytest.mark.parametrize("name", ["recombine/GSCAN-v0", "recombine/ReaSCAN-v0"])
+@pytest.mark.parametrize("goal", ["end_state", "sequence"])
+def test_gold_actions_are_rewarded(name: str, goal: str) -> None:
+    env = made(name, evaluate=True, goal=goal)
+    instances = env.engine.instances
+    for row in range(SIZE):
+        env.reset()
+        for action in instances.golds[row, : instances.lengths[row]]:
+            _, reward, terminated, truncated, info = env.step(action)
+            assert reward == 0 and not terminated and not truncated and info["error"] == ""
+        _, reward, terminated, _, info = env.step(6)
+        assert reward == 1.0 and terminated and info["accuracy"] == 1.0
+    env.reset(options={"index": 0})
+    _, reward, terminated, _, info = env.step(6)
+    assert (reward, terminated, info["error"]) == (0.0, True, "stopped_early")
+
+
+def test_grid_episodes_end_at_the_horizon_or_when_they_stray() -> None:
+    env = made("recombine/GSCAN-v0", horizon=3, step_penalty=0.5)
+    env.reset(seed=1)
+    steps = [env.step(3) for _ in range(3)]
+    assert [s[3] for s in steps] == [False, False, True] and steps[-1][4]["error"] == "never_stopped"
+    assert [s[1] for s in steps] == [-0.5] * 3
+    env = made("recombine/GSCAN-v0", goal="sequence")
+    env.reset(options={"index": 0})
+    gold = int(env.engine.instances.golds[0, 0])
+    assert env.step((gold + 1) % 6)[2]
+
+
+def test_stop_forcing_is_told_and_never_masked() -> None:
+    env = made("recombine/TowerFlipIt-v0", stop_forcing=True)
+    plain = made("recombine/TowerFlipIt-v0")
+    found = solver.demonstrations(env.engine.setting, env.engine.instances, [0])[0]
+    assert found.actions is not None
+    for one in (env, plain):
+        one.reset(options={"index": 0})
+        for action in found.actions[:-1]:
+            one.step(action)
+    assert np.array_equal(env.action_masks(), plain.action_masks()) and env.action_masks().sum() > 1
+    wanted = int(np.flatnonzero(env.action_masks())[-1])
+    _, reward, terminated, _, info = env.step(wanted)
+    assert reward == 1.0 and terminated
+    assert (info["forced_action"], info["action_taken"], info["accuracy"], info["accuracy_nosf"]) == (0, 0, 1.0, 0.0)
+    _, reward, terminated, _, info = plain.step(wanted)
+    assert (info["forced_action"], info["action_taken"], terminated) == (-1, wanted, False)
+
+
+def test_errors_are_named() -> None:
+    env = made("recombine/ScatterScratch-v0")
+    for text, error in (
+        ("ADD big blue circle 80 80", "does_not_fit"),
+        ("REMOVE 0 0", "nothing_to_remove"),
+        ("REMOVE 100 0", "on_separator"),
+    ):
+        env.reset(seed=0)
+        _, reward, terminated, truncated, info = env.step(parse_edits(env.engine.setting, text)[0])
+        assert (reward, terminated, truncated, info["error"]) == (-1.0, True, False, error)
+    env.reset(seed=0)
+    for _ in range(5):
+        env.step(parse_edits(env.engine.setting, "ADD small blue circle 0 0")[0])
+        _, reward, _, truncated, info = env.step(parse_edits(env.engine.setting, "REMOVE 0 0")[0])
+    _, reward, terminated, truncated, info = env.step(parse_edits(env.engine.setting, "ADD small blue circle 0 0")[0])
+    assert (reward, terminated, truncated, info["error"]) == (-1.0, False, True, "never_stopped")
+
+
+def test_native_resolution_has_factored_masks_only() -> None:
+    env = made("recombine/ScatterFlipIt-v0", grid="native")
+    _, info = env.reset(seed=0)
+    assert env.action_space.n == 1_064_001
+    assert {key: part.shape for key, part in info["action_mask"].items()} == {
+        "type": (3,), "add": (3, 3, 380, 100), "remove": (380, 100),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_render_modes(name: str) -> None:
+    env = made(name, render_mode="rgb_array")
+    env.reset(seed=0)
+    frame = env.render()
+    assert frame.dtype == np.uint8 and frame.ndim == 3 and (frame.shape == (100, 380, 3) or "SCAN" in name)
+    assert frame is not env.render()
+    env = made(name, render_mode="ansi")
+    _, info = env.reset(seed=0)
+    assert info["sentence"] in env.render()
+    with pytest.raises(UsageError):
+        type(env)(**gym.spec(name).kwargs, size=SIZE, render_mode="human")
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_copied_states_continue_alike(name: str) -> None:
+    env = made(name)
+    env.reset(seed=3)
+    env.step(1)
+    held = env.get_state()
+    twin = copy.deepcopy(env)
+
+    def rest(one: Any) -> list[Any]:
+        steps = []
+        for action in (2, 1, 3, 0):
+            if one.running:
+                steps.append(one.step(action))
+        return [*steps, one.reset()]
+
+    first = rest(env)
+    env.set_state(held)
+    for again in (rest(env), rest(twin)):
+        assert len(first) == len(again) and all(
+            equal(x, y) for a, b in zip(first, again, strict=True) for x, y in zip(a, b, strict=True)
+        )
+
+
+# --- vector ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("text", ["tokens", "string"])
+def test_vector_equals_many_singles(name: str, mode: AutoresetMode, text: str) -> None:
+    arguments: dict[str, Any] = {"text": text}
+    if name in LILGYM:
+        arguments |= {"stop_forcing": True, "rules": "code"}
+    envs = batched(name, 4, autoreset_mode=mode, masks=True, **arguments)
+    reference = SyncVectorEnv([lambda: gym.make(name, size=SIZE, **arguments) for _ in range(4)], autoreset_mode=mode)
+    assert envs.single_observation_space == reference.single_observation_space
+    ours, theirs = envs.reset(seed=11), reference.reset(seed=11)
+    assert equal(ours[0], theirs[0]) and equal(ours[1], theirs[1])
+    generator = np.random.default_rng(0)
+    for step in range(40):
+        actions = np.array([generator.choice(np.flatnonzero(mask)) for mask in envs.action_masks()])
+        ours, theirs = envs.step(actions), reference.step(actions)
+        for part, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+            assert equal(a, b), (step, part)
+        assert envs.observation_space.contains(ours[0])
+
+
+def test_vector_with_resets_by_hand() -> None:
+    envs = batched("recombine/TowerScratch-v0", 3, autoreset_mode=AutoresetMode.DISABLED)
+    envs.reset(seed=0)
+    _, _, terminated, truncated, _ = envs.step(np.array([0, 1, 1]))
+    assert (terminated | truncated).tolist() == [True, False, False]
+    with pytest.raises(UsageError, match="reset_mask"):
+        envs.step(np.array([1, 1, 1]))
+    _, infos = envs.reset(options={"reset_mask": np.array([True, False, False])})
+    assert infos["_id"].tolist() == [True, False, False]
+    assert envs.step(np.array([1, 1, 1]))[4]["step"].tolist() == [1, 2, 2]
+
+
+def test_vector_states_copy_and_render() -> None:
+    envs = batched("recombine/ScatterFlipIt-v0", 3, render_mode="rgb_array")
+    envs.reset(seed=0)
+    held = envs.get_state()
+    first = [envs.step(np.array([0, 0, 2600])) for _ in range(3)]
+    envs.set_state(held)
+    again = [envs.step(np.array([0, 0, 2600])) for _ in range(3)]
+    assert all(equal(x, y) for a, b in zip(first, again, strict=True) for x, y in zip(a, b, strict=True))
+    assert [frame.shape for frame in envs.render()] == [(100, 380, 3)] * 3
+
+
+@pytest.mark.parametrize("name", LILGYM)
+def test_compiled_and_interpreted_are_one(name: str) -> None:
+    runs = []
+    for compiled in (False, True):
+        envs = gym.make_vec(name, num_envs=4, size=SIZE, compiled=compiled, masks=True)
+        steps = [envs.reset(seed=2)]
+        generator = np.random.default_rng(1)
+        for _ in range(25):
+            actions = np.array([generator.choice(np.flatnonzero(mask)) for mask in envs.unwrapped.action_masks()])
+            steps.append(envs.step(actions))
+        runs.append(steps)
+    assert all(equal(x, y) for a, b in zip(*runs, strict=True) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"rules": "mine"},
+        {"grid": "9x9"},
+        {"horizon": 0},
+        {"text": "braille"},
+        {"split": "nowhere"},
+        {"part": "nowhere"},
+        {"data": "/nowhere.json"},
+    ],
+)
+def test_wrong_arguments_are_clear_errors(arguments: dict[str, Any]) -> None:
+    with pytest.raises(recombine.errors.RecombineError):
+        made("recombine/TowerScratch-v0", **arguments)
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def test_word_ids() -> None:
+    ids = word_ids(["There is a blue Block, at the top.", "zyxw blue", ""])
+    assert ids.shape == (3, MAX_WORDS) and ids.dtype == np.int32
+    assert ids[0, 3] == ids[1, 1] == VOCABULARY.index("blue") + 1
+    assert len(VOCABULARY) < ids[1, 0] < ID_COUNT and not ids[2].any()
+    with pytest.raises(UsageError, match="words"):
+        word_ids(["word " * (MAX_WORDS + 1)])
