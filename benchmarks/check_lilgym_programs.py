@@ -1,10 +1,11 @@
 """Long checks of lilGym's programs: the compiled form against the plain interpreter, and fuzzed texts.
 
-    python benchmarks/check_lilgym_programs.py [--pairs 1000000] [--fuzz 200000] [--statements 100000] [--files FOLDER]
+    python benchmarks/check_lilgym_programs.py [--pairs 1000000] [--fuzz 200000] [--statements 100000] [--rows 20000] [--files FOLDER]
 
 Pairs: programs of our own grammar (and of the published files in FOLDER) on random scenes, towers and scattered items.
 Fuzz: programs with characters, words and brackets changed; each must give a `ProgramError` or a value within 100 ms.
-Statements: the sentence, read back by the oracle, against its program. Exits with 1 at the first difference.
+Statements: the sentence, read back by the oracle, against its program. Rows: generated tasks of every split, part and
+configuration through the oracle. Exits with 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from recombine import files, kernels, keys
+from recombine.core import make_job
 from recombine.errors import ProgramError
-from recombine.families.lilgym import oracle, program, program_reference, statements, worlds
+from recombine.families import lilgym
+from recombine.families.lilgym import oracle, program, program_reference, splits, statements, worlds
 from recombine.families.lilgym.program import KERNEL_NAME, UNDECIDED, Bank, Program
+from recombine.families.lilgym.program_values import World
 from recombine.families.lilgym.scene import KINDS, Kind, Scene, unpack
 
 LIMIT_SECONDS = 0.1
@@ -50,7 +54,9 @@ def scenes(count: int, seed: str) -> tuple[np.ndarray, np.ndarray, list[Scene]]:
     packed = []
     for kind in KINDS:
         for scratch in (False, True):
-            items, counts = worlds.draw_scenes(kind, scratch, keys.states(keys.state(seed, kind, int(scratch)), 0, -(-count // 4)), True)
+            items, counts = worlds.draw_scenes(
+                kind, scratch, keys.states(keys.state(seed, kind, int(scratch)), 0, -(-count // 4)), True
+            )
             wide = np.zeros((len(counts), 21, 6), np.int16)
             wide[:, : items.shape[1]] = items
             packed.append((wide, counts))
@@ -72,8 +78,8 @@ def compare(programs: list[Program], pairs: int, seed: str = "check") -> int:
     out = np.zeros(len(index), np.int8)
     words = np.zeros(program.kernel.HEADER + program.kernel.ROWS * items.shape[1], np.int64)
     run = kernels.load(KERNEL_NAME, True).evaluate_batch
-    run(bank.code, bank.offsets, index, items[chosen], counts[chosen], words, bank.registers, out)
-    laid = {int(c): program_reference.World.of(shown[int(c)]) for c in np.unique(chosen)}
+    run(bank.code, bank.offsets, index, items[chosen], counts[chosen], words, np.zeros(program.kernel.REGISTERS, np.int64), out)
+    laid = {int(c): World.of(shown[int(c)]) for c in np.unique(chosen)}
     wrong = undecided = 0
     for which, scene, value in zip(index.tolist(), chosen.tolist(), out.tolist(), strict=True):
         try:
@@ -84,7 +90,9 @@ def compare(programs: list[Program], pairs: int, seed: str = "check") -> int:
         if value not in (expected, UNDECIDED):
             wrong += 1
             print("DIFFERENT", programs[which].text, shown[scene], expected, value)
-    print(f"  {len(index):,} pairs, {len(programs):,} programs, {len(counts):,} scenes: {wrong} differ, {undecided:,} left open by the kernel")
+    print(
+        f"  {len(index):,} pairs, {len(programs):,} programs, {len(counts):,} scenes: {wrong} differ, {undecided:,} left open by the kernel"
+    )
     return wrong
 
 
@@ -101,7 +109,9 @@ def mutated(text: str, stream: keys.Stream, others: list[str]) -> str:
             case 2:
                 parts[where] = stream.choice(_WORDS.findall(stream.choice(others)) or ["x"])
             case 3:
-                parts[where] = stream.choice(["(", ")", "[", "]", "{", "}", "lambda", "not", "0", "9" * 30, "'", "\0", "\ud800", "é", "**", ".", ","])
+                parts[where] = stream.choice(
+                    ["(", ")", "[", "]", "{", "}", "lambda", "not", "0", "9" * 30, "'", "\0", "\ud800", "é", "**", ".", ","]
+                )
             case 4:
                 other = stream.below(len(parts))
                 parts[where], parts[other] = parts[other], parts[where]
@@ -127,7 +137,7 @@ def fuzz(texts: list[str], count: int, seed: str = "fuzz") -> tuple[int, list[Pr
         text = mutated(stream.choice(texts), stream, texts)
         began = time.process_time()
         try:
-            made = program.compile.__wrapped__(text)
+            made = program.make(text)
             accepted.append(made)
             made.evaluate(dense[number % len(dense)])
             made.code  # noqa: B018 - compiling must not fail either
@@ -141,7 +151,9 @@ def fuzz(texts: list[str], count: int, seed: str = "fuzz") -> tuple[int, list[Pr
         if took > LIMIT_SECONDS:
             faults += 1
             print(f"SLOW {took:.3f} s", json.dumps(text))
-    print(f"  {count:,} fuzzed texts: {faults} faults, {len(accepted):,} were programs; the slowest took {1000 * slowest:.1f} ms")
+    print(
+        f"  {count:,} fuzzed texts: {faults} faults, {len(accepted):,} were programs; the slowest took {1000 * slowest:.1f} ms"
+    )
     return faults, accepted
 
 
@@ -164,12 +176,39 @@ def read_back(count: int, seed: str = "read back") -> int:
     return wrong
 
 
+def validate_rows(count: int, seed: int = 11) -> int:
+    """How many problems the oracle finds in generated rows, spread over every split, part and configuration."""
+    cases = [
+        (split, part, {"scene": kind, "start": start, "task": task})
+        for split in splits.HELD_OUT.keys() | {"random"}
+        for part in ("train", "validation", "test")
+        for kind in KINDS
+        for start in ("flipit", "scratch")
+        for task in ("edit", "truth")
+    ]
+    wrong = 0
+    for split, part, options in sorted(cases, key=str):
+        job = make_job(lilgym, split, part, None, seed, options)
+        batch = lilgym.generate(job.rows(0, -(-count // len(cases))))
+        for row in range(len(batch)):
+            example = lilgym.example(batch, row)
+            for problem in example.validate():
+                wrong += 1
+                print("PROBLEM", example.id, problem)
+            if example.score(example.answer).value != 1.0:
+                wrong += 1
+                print("SCORE", example.id, example.answer, example.score(example.answer))
+    print(f"  {count:,} rows of {len(cases)} cases: {wrong} problems")
+    return wrong
+
+
 def main() -> int:
     """Run the checks at the given counts; 1 if anything differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--fuzz", type=int, default=200_000)
     parser.add_argument("--statements", type=int, default=100_000)
+    parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--files", type=Path, default=None, help="a folder of published lilGym files")
     asked = parser.parse_args()
     texts = published(asked.files)
@@ -182,6 +221,7 @@ def main() -> int:
         found, survivors = fuzz(texts, asked.fuzz)
         faults += found + (compare(survivors, 20 * len(survivors), "survivors") if survivors else 0)
     faults += read_back(asked.statements) if asked.statements else 0
+    faults += validate_rows(asked.rows) if asked.rows else 0
     return 1 if faults else 0
 
 

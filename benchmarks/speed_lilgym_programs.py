@@ -20,7 +20,7 @@ from recombine.core import make_job
 from recombine.families import lilgym
 from recombine.families.lilgym import program, worlds
 from recombine.families.lilgym.program import KERNEL_NAME, Bank, Prepared
-from recombine.families.lilgym.scene import KINDS, unpack
+from recombine.families.lilgym.scene import KINDS, Kind, unpack
 
 _SPEC = importlib.util.spec_from_file_location("check_lilgym_programs", Path(__file__).with_name("check_lilgym_programs.py"))
 assert _SPEC is not None and _SPEC.loader is not None
@@ -39,47 +39,51 @@ def rate(work: Callable[[], int], seconds: float = 2.0) -> float:
     return done / (time.process_time() - began)
 
 
+def measure(kind: Kind, texts: list[str]) -> None:
+    """Print the rates for one kind of scene."""
+    bank = Bank([program.compile(text) for text in texts])
+    items, counts = worlds.draw_scenes(kind, False, keys.states(keys.state("speed", kind), 0, 4096), True)
+    n = 200_000
+    index, scene = np.arange(n) % len(texts), np.arange(n) * 7919 % len(counts)
+    out, words = np.zeros(n, np.int8), Prepared(items, counts).words
+    registers = np.zeros(program.kernel.REGISTERS, np.int64)
+    functions = kernels.load(KERNEL_NAME, True)
+    scratch = np.zeros(words.shape[1], np.int64)
+    chosen_items, chosen_counts = items[scene], counts[scene]
+    shown = unpack(kind, items[:50], counts[:50])
+
+    def on_prepared() -> int:
+        functions.evaluate_prepared(bank.code, bank.offsets, index, scene, words, items.shape[1], registers, out)
+        return n
+
+    def from_scratch() -> int:
+        functions.evaluate_batch(bank.code, bank.offsets, index, chosen_items, chosen_counts, scratch, registers, out)
+        return n
+
+    def plainly() -> int:
+        for k, made in enumerate(bank.programs[:200]):
+            made.evaluate(shown[k % 50])
+        return min(200, len(bank.programs))
+
+    for name, work in (("prepared scenes", on_prepared), ("scenes as they come", from_scratch), ("plain interpreter", plainly)):
+        speed = rate(work)
+        print(f"{kind:8} {name:22} {speed:12,.0f} evaluations / CPU-s   {speed / ORIGINAL[kind]:8.1f} × the original")
+    for start in ("flipit", "scratch"):
+        job = make_job(lilgym, "random", "train", options={"scene": kind, "start": start})
+        lilgym.generate(job.rows(0, 200))
+        began = time.process_time()
+        rows = len(lilgym.generate(job.rows(1000, 3000)))
+        print(f"{kind:8} {start + ' rows':22} {rows / (time.process_time() - began):12,.0f} rows / CPU-s")
+
+
 def main() -> None:
-    """Print the rates."""
+    """Print the rates of both kinds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=Path, default=None, help="a folder of published lilGym files")
     asked = parser.parse_args()
     for kind in KINDS:
-        texts = [t for t in check.published(asked.files) if kind == "scatter" or "is_tower" in t] or check.own(kind, 1000)
-        bank = Bank([program.compile(text) for text in texts])
-        items, counts = worlds.draw_scenes(kind, False, keys.states(keys.state("speed", kind), 0, 4096), True)
-        prepared = Prepared(items, counts)
-        n = 200_000
-        index, scene = np.arange(n) % len(texts), np.arange(n) * 7919 % len(counts)
-        out, words = np.zeros(n, np.int8), prepared.words
-        functions = kernels.load(KERNEL_NAME, True)
-        scratch = np.zeros(words.shape[1], np.int64)
-        chosen_items, chosen_counts = items[scene], counts[scene]
-
-        def on_prepared() -> int:
-            functions.evaluate_prepared(bank.code, bank.offsets, index, scene, words, items.shape[1], bank.registers, out)
-            return n
-
-        def from_scratch() -> int:
-            functions.evaluate_batch(bank.code, bank.offsets, index, chosen_items, chosen_counts, scratch, bank.registers, out)
-            return n
-
-        shown = unpack(kind, items[:50], counts[:50])
-
-        def plainly() -> int:
-            for k, made in enumerate(bank.programs[:200]):
-                made.evaluate(shown[k % 50])
-            return min(200, len(bank.programs))
-
-        for name, work in (("prepared scenes", on_prepared), ("scenes as they come", from_scratch), ("plain interpreter", plainly)):
-            speed = rate(work)
-            print(f"{kind:8} {name:22} {speed:12,.0f} evaluations / CPU-s   {speed / ORIGINAL[kind]:8.1f} × the original")
-        for start in ("flipit", "scratch"):
-            job = make_job(lilgym, "random", "train", options={"scene": kind, "start": start})
-            lilgym.generate(job.rows(0, 200))
-            began = time.process_time()
-            rows = len(lilgym.generate(job.rows(1000, 3000)))
-            print(f"{kind:8} {start + ' rows':22} {rows / (time.process_time() - began):12,.0f} rows / CPU-s")
+        texts = [t for t in check.published(asked.files) if kind == "scatter" or "is_tower" in t]
+        measure(kind, texts or check.own(kind, 1000))
 
 
 if __name__ == "__main__":

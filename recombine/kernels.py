@@ -11,12 +11,14 @@ without reference counts, which otherwise take half of the time of small functio
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import importlib.util
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 COMPILE_FROM_ROWS = 2_000
@@ -71,6 +73,7 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compiled(name: str) -> types.ModuleType:
     import numba
 
+    jit: Any = numba.njit
     source = importlib.import_module(name)
     alias = f"{name}__compiled"
     spec = importlib.util.spec_from_file_location(alias, source.__file__)
@@ -79,12 +82,35 @@ def _compiled(name: str) -> types.ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[alias] = module
     spec.loader.exec_module(module)
+    _drop_stale(module)
     for key, value in list(vars(module).items()):
         if not isinstance(value, types.FunctionType) or not _is_kernel_function(value):
             continue
         if value.__module__ == alias:
-            is_lean = getattr(module, "LEAN", False) and "np" not in value.__code__.co_names
-            setattr(module, key, numba.njit(cache=True, nogil=True, **({"_nrt": False} if is_lean else {}))(value))
+            settings: dict[str, Any] = {"cache": True, "nogil": True}
+            if getattr(module, "LEAN", False) and "np" not in value.__code__.co_names:
+                settings["_nrt"] = False  # makes no arrays, so its calls need not count references
+            setattr(module, key, jit(**settings)(value))
         else:
             setattr(module, key, getattr(_compiled(value.__module__), value.__name__))
     return module
+
+
+def _drop_stale(module: types.ModuleType) -> None:
+    """Forget cached machine code that is older than a kernel module it calls: Numba looks at the function's own file only."""
+    newest = max(path.stat().st_mtime for path in _sources(vars(module), {Path(str(module.__file__))}))
+    source = Path(str(module.__file__))
+    for index in (source.parent / "__pycache__").glob(f"{source.stem}.*.nbi"):
+        with contextlib.suppress(FileNotFoundError):  # another process may be doing the same
+            if index.stat().st_mtime < newest:
+                index.unlink()
+
+
+def _sources(names: dict[str, Any], seen: set[Path]) -> set[Path]:
+    """The files of all kernel modules that these names reach, through any number of imports."""
+    for function in names.values():
+        if isinstance(function, types.FunctionType) and _is_kernel_function(function):
+            path = Path(function.__code__.co_filename)
+            if path not in seen:
+                seen |= _sources(function.__globals__, seen | {path})
+    return seen

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -52,9 +54,7 @@ def test_check_env(name: str, text: str) -> None:
     check_env(gym.make(name, size=SIZE, text=text, render_mode="rgb_array").unwrapped)
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"grid": "native"}, {"stop_forcing": True}, {"evaluate": True}, {"masks": False}]
-)
+@pytest.mark.parametrize("arguments", [{"grid": "native"}, {"stop_forcing": True}, {"evaluate": True}, {"masks": False}])
 def test_check_env_with_arguments(arguments: dict[str, Any]) -> None:
     check_env(gym.make("recombine/ScatterFlipIt-v0", size=SIZE, **arguments).unwrapped)
 
@@ -362,3 +362,12 @@ def test_word_ids() -> None:
     assert len(VOCABULARY) < ids[1, 0] < ID_COUNT and not ids[2].any()
     with pytest.raises(UsageError, match="words"):
         word_ids(["word " * (MAX_WORDS + 1)])
+
+
+def test_the_page_about_environments_runs(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parent.parent / "docs" / "environments.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    assert len(blocks) == 3
+    for block in blocks:
+        done = subprocess.run([sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout, done.stderr

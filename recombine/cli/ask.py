@@ -35,19 +35,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("family", help="a family's name, or a folder")
     add_request(parser, several=False)
     parser.add_argument("--size", type=whole_number, metavar="N", help="so many rows of the part (default: all)")
-    parser.add_argument("--model", required=True, metavar="NAME", help="the endpoint's name of the model, or hf:PATH, a local folder")
+    parser.add_argument(
+        "--model", required=True, metavar="NAME", help="the endpoint's name of the model, or hf:PATH, a local folder"
+    )
     parser.add_argument("--endpoint", metavar="URL", help="address up to /v1; https, or http to this machine")
     parser.add_argument("--style", default="direct", metavar="S", help="direct (default), step_by_step or rules")
     parser.add_argument(
         "--image", nargs="?", const="instead", choices=("instead", "beside"),
         help="show the world as a picture, instead of its description (default) or beside it",
     )  # fmt: skip
-    parser.add_argument("--shots", type=whole_number, default=0, metavar="K", help="examples from the training part (default 0)")
+    parser.add_argument(
+        "--shots", type=whole_number, default=0, metavar="K", help="examples from the training part (default 0)"
+    )
     parser.add_argument("--fresh-shots", action="store_true", help="draw other examples for every row (default: the same ones)")
     parser.add_argument("--out", metavar="DIR", help="the folder of the run; taken up again if it exists")
     money = parser.add_argument_group("what it may use")
     money.add_argument("--price", metavar="IN,OUT", help="price per million tokens, needed unless the model is on this machine")
-    money.add_argument("--max-cost", type=float, default=10.0, metavar="X", help="the most that the run may cost in all (default 10)")
+    money.add_argument(
+        "--max-cost", type=float, default=10.0, metavar="X", help="the most that the run may cost in all (default 10)"
+    )
     money.add_argument("--max-requests", type=whole_number, metavar="N", help="the most requests, repeated ones included")
     money.add_argument("--max-total-tokens", type=whole_number, metavar="N", help="the most tokens, read and written together")
     money.add_argument("--dry-run", action="store_true", help="show one prompt and the estimate; ask nothing")
@@ -58,9 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--body", action="append", default=[], metavar="NAME=JSON",
         help="set another field of the request, null removes one: --body max_tokens=null --body max_completion_tokens=2048",
     )  # fmt: skip
-    how.add_argument("--concurrency", type=whole_number, default=8, metavar="N", help="requests under way at a time (default 8)")
+    how.add_argument(
+        "--concurrency", type=whole_number, default=8, metavar="N", help="requests under way at a time (default 8)"
+    )
     how.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one attempt (default 120)")
-    how.add_argument("--retries", type=whole_number, default=5, metavar="N", help="further attempts after a failure (default 5)")
+    how.add_argument(
+        "--retries", type=whole_number, default=5, metavar="N", help="further attempts after a failure (default 5)"
+    )
     how.add_argument("--backoff", type=float, default=1.0, metavar="S", help="seconds before the first repetition (default 1)")
     how.add_argument("--retry-errors", action="store_true", help="ask again the rows whose last attempt ended in an error")
     how.add_argument("--device", default="cpu", help="for hf: models, cpu (default) or cuda")
@@ -105,7 +115,9 @@ def _price(arguments: argparse.Namespace) -> Price:
         return parse_price(arguments.price)
     if arguments.model.startswith("hf:") or (arguments.endpoint and is_local(check_endpoint(arguments.endpoint))):
         return FREE
-    raise UsageError(f"the price of {shown(arguments.model)} is not known; give --price IN,OUT per million tokens, such as 3,15.")
+    raise UsageError(
+        f"the price of {shown(arguments.model)} is not known; give --price IN,OUT per million tokens, such as 3,15."
+    )
 
 
 def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
@@ -117,7 +129,13 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
 
     options: dict[str, Any] = options_of(arguments)
     rows = load(
-        arguments.family, arguments.split, arguments.part, seed=arguments.seed, recipe=arguments.recipe, size=arguments.size, **options
+        arguments.family,
+        arguments.split,
+        arguments.part,
+        seed=arguments.seed,
+        recipe=arguments.recipe,
+        size=arguments.size,
+        **options,
     )
     sights: dict[str | None, Sight] = {None: "text", "instead": "picture", "beside": "both"}
     train = train_part(rows, arguments.split, options) if arguments.shots else ()
@@ -173,7 +191,9 @@ class Local:
             try:
                 from recombine.models.hf import LocalModel
             except ImportError as problem:
-                raise UsageError(f"hf: models need the `train` extra: pip install 'recombine[train]' ({problem.name}).") from None
+                raise UsageError(
+                    f"hf: models need the `train` extra: pip install 'recombine[train]' ({problem.name})."
+                ) from None
             self._model = LocalModel(self.folder, self.device)
         return self._model
 
@@ -211,12 +231,28 @@ def _show(asked: Asked, expected: Any, as_json: bool) -> None:
 
 
 def _report(outcome: Outcome, arguments: argparse.Namespace) -> None:
+    from recombine.families import FAMILIES
+
     if arguments.json:
         print_json(asdict(outcome))
         return
     print_table("", ("status", "rows"), [(name, f"{count:,}") for name, count in outcome.statuses.items()])
     say(f"mean score {outcome.mean:.1%} over the rows with a reply, non-answers as wrong; {outcome.asked_now:,} asked now")
-    say(f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far")
+    say(
+        f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far"
+    )
     if outcome.stopped:
         say(f"stopped: {outcome.stopped}. Raise the cap and run the same command to go on.")
-    say(f"answers: {arguments.out}/answers.jsonl; next: recombine evaluate")
+    answers = f"{arguments.out}/answers.jsonl"
+    data = arguments.family if "/" in arguments.family or arguments.family not in FAMILIES else "DATA"
+    say(f"answers: {answers}; next: recombine evaluate --data {data} --answers {answers} --out REPORT")
+    if data == "DATA":
+        size = f" --size {arguments.size}" if arguments.size else ""
+        say(f"(DATA is the folder of: recombine generate {arguments.family}{_same_part(arguments)}{size} --out DATA)")
+
+
+def _same_part(arguments: argparse.Namespace) -> str:
+    """The words that say which part, as they were given."""
+    given = [("--split", arguments.split), ("--part", arguments.part), ("--recipe", arguments.recipe)]
+    given += [("--seed", arguments.seed or None), *(("--set", word) for word in arguments.options)]
+    return "".join(f" {name} {value}" for name, value in given if value is not None)

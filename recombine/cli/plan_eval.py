@@ -28,13 +28,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--detect", type=float, required=True, metavar="P", help="the difference to find, in points (3 = 3 %%)")
     parser.add_argument("--power", type=float, default=0.8, metavar="W", help="the chance to find it (default 0.8)")
     parser.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the chance of a false alarm (default 0.05)")
-    parser.add_argument("--discordant", type=float, metavar="D", help="share of rows that one model alone gets right (default 0.2)")
-    parser.add_argument("--per-cluster", type=whole_number, metavar="N", help="rows that share a context (default 1, or measured)")
+    parser.add_argument(
+        "--discordant", type=float, metavar="D", help="share of rows that one model alone gets right (default 0.2)"
+    )
+    parser.add_argument(
+        "--per-cluster", type=whole_number, metavar="N", help="rows that share a context (default 1, or measured)"
+    )
     parser.add_argument("--correlation", type=float, default=0.3, metavar="R", help="how alike such rows are (default 0.3)")
     cost = parser.add_argument_group("what it costs")
     cost.add_argument("--price", metavar="IN,OUT", help="price per million tokens")
     cost.add_argument("--tokens-in", type=whole_number, metavar="N", help="tokens of a prompt (or measured with --family)")
-    cost.add_argument("--tokens-out", type=whole_number, metavar="N", help="tokens of a reply (default: guessed from the answers)")
+    cost.add_argument(
+        "--tokens-out", type=whole_number, metavar="N", help="tokens of a reply (default: guessed from the answers)"
+    )
     cost.add_argument("--family", metavar="F", help="measure prompts and clusters of this family, or of a folder")
     add_request(parser, several=False)
     cost.add_argument("--style", default="direct", help="as in `recombine ask`")
@@ -83,7 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
     tokens_out = arguments.tokens_out or (measured.tokens_out if measured else None)
     cost = _cost(arguments.price, plan.rows, tokens_in, tokens_out)
     if arguments.json:
-        print_json({**asdict(plan), "tokens_in": tokens_in, "tokens_out": tokens_out, "cost_per_model": cost, "discordant": discordant})
+        print_json(
+            {**asdict(plan), "tokens_in": tokens_in, "tokens_out": tokens_out, "cost_per_model": cost, "discordant": discordant}
+        )
         return 0
     _tell(arguments, plan, discordant)
     if tokens_in is not None and tokens_out is not None:

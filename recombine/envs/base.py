@@ -274,7 +274,10 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
         mask = np.asarray(given.pop("reset_mask", np.ones(self.num_envs, np.bool_)))
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise UsageError(f"reset_mask must be {self.num_envs} booleans, at least one of them true.")
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed or [None] * self.num_envs)
+        if isinstance(seed, int | np.integer):
+            seeds: list[int | None] = [int(seed) + i for i in range(self.num_envs)]
+        else:
+            seeds = [None] * self.num_envs if seed is None else list(seed)
         if len(seeds) != self.num_envs:
             raise UsageError(f"{len(seeds)} seeds were given for {self.num_envs} environments.")
         places = np.flatnonzero(mask)

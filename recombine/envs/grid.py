@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -256,6 +256,30 @@ class GridEngine:
         return f"{self.commands[self.states.rows[place]]}\n{ascii_map(self.world(place))}"
 
 
+class Arguments(TypedDict, total=False):
+    """What both environments take besides their own arguments; see `GridEnv`."""
+
+    split: str | None
+    part: str
+    data: str | Path | None
+    size: int | None
+    instances: GridInstances | None
+    goal: Goal
+    horizon: int
+    step_penalty: float
+    text: str
+
+
+def make_engine(
+    name: str, compiled: bool, split: str | None = None, part: str = "train", data: str | Path | None = None,
+    size: int | None = None, instances: GridInstances | None = None, goal: Goal = "end_state", horizon: int = HORIZON,
+    step_penalty: float = 0.0, text: str = "tokens",
+) -> GridEngine:  # fmt: skip
+    """The engine behind an environment; the defaults of all its arguments are here."""
+    source = load_instances(name, split, part, data, size) if instances is None else instances
+    return GridEngine(name, source, goal, horizon, step_penalty, text, compiled)
+
+
 class GridEnv(SingleEnv):
     """gSCAN or ReaSCAN as an environment: walk, push, pull, stay, turn left, turn right, STOP; +1 for STOP at the right end.
 
@@ -265,24 +289,17 @@ class GridEnv(SingleEnv):
     """
 
     def __init__(
-        self, name: str, split: str | None = None, part: str = "train", data: str | Path | None = None,
-        instances: GridInstances | None = None, size: int | None = None, goal: Goal = "end_state", horizon: int = HORIZON,
-        step_penalty: float = 0.0, text: str = "tokens", evaluate: bool = False, masks: bool = True,
-        render_mode: str | None = None, compiled: bool = False,
+        self, name: str, evaluate: bool = False, masks: bool = True, render_mode: str | None = None, compiled: bool = False,
+        **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        source = load_instances(name, split, part, data, size) if instances is None else instances
-        super().__init__(GridEngine(name, source, goal, horizon, step_penalty, text, compiled), render_mode, evaluate, masks)
+        super().__init__(make_engine(name, compiled, **given), render_mode, evaluate, masks)
 
 
 class GridVectorEnv(BatchedEnv):
     """Many grid episodes at once; the arguments of `GridEnv`."""
 
     def __init__(
-        self, name: str, num_envs: int = 1, split: str | None = None, part: str = "train", data: str | Path | None = None,
-        instances: GridInstances | None = None, size: int | None = None, goal: Goal = "end_state", horizon: int = HORIZON,
-        step_penalty: float = 0.0, text: str = "tokens", evaluate: bool = False, masks: bool = False,
-        render_mode: str | None = None, compiled: bool = True, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        self, name: str, num_envs: int = 1, evaluate: bool = False, masks: bool = False, render_mode: str | None = None,
+        compiled: bool = True, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP, **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        source = load_instances(name, split, part, data, size) if instances is None else instances
-        engine = GridEngine(name, source, goal, horizon, step_penalty, text, compiled)
-        super().__init__(engine, num_envs, render_mode, evaluate, masks, autoreset_mode)
+        super().__init__(make_engine(name, compiled, **given), num_envs, render_mode, evaluate, masks, autoreset_mode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import string
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -32,16 +32,13 @@ DEFAULT_SIZE = 1_000
 
 
 def load_instances(
-    kind: Kind,
-    start: Start,
-    split: str | None = None,
-    part: str = "train",
-    data: str | Path | None = None,
-    size: int | None = None,
-) -> Instances:
+    kind: Kind, start: Start, split: str | None = None, part: str = "train", data: str | Path | None = None,
+    size: int | None = None, permutations: bool = False,
+) -> Instances:  # fmt: skip
     """The tasks to act in: embedded ones (`split`, `part`), or official ones where `data` is a published file or their folder.
 
-    In a folder, `part` names the file: train, validation (or dev), test. At most `size` instances are taken, the first ones.
+    In a folder, `part` names the file: train, validation (or dev), test; there `permutations` makes six initial scenes of each,
+    one per order of the boxes. At most `size` instances are taken, the first ones.
     """
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
         raise UsageError(f"size is {shown(size)}, but must be a positive integer.")
@@ -50,7 +47,7 @@ def load_instances(
         return _embedded(kind, start, split, chosen, DEFAULT_SIZE if size is None else size)
     source = family("lilgym")
     if Path(data).is_dir():
-        job = make_job(source, f"{kind}_{start}", chosen, options={FILES: str(data)})
+        job = make_job(source, f"{kind}_{start}", chosen, options={FILES: str(data), "permutations": permutations})
         return instances_of_batch(source.generate(job.rows(0, job.stop if size is None else min(size, job.stop))))
     rows = [row for row in source.read(Path(data)) if not isinstance(row, Problem)]
     return instances_of_examples(kind, rows[:size])
@@ -156,44 +153,56 @@ class LilGymEngine:
         return f"{head}\n{pictures.ascii_art(self.states.scenes()[place])}"
 
 
-def _engine(
-    kind: Kind, start: Start, split: str | None, part: str, data: str | Path | None, instances: Instances | None, size: int | None,
-    rules: RuleBook, grid: Grid, horizon: int, stop_forcing: bool, text: TextForm, compiled: bool,
+class Arguments(TypedDict, total=False):
+    """What both environments take besides their own arguments; see `LilGymEnv`."""
+
+    split: str | None
+    part: str
+    data: str | Path | None
+    size: int | None
+    permutations: bool
+    instances: Instances | None
+    rules: RuleBook
+    grid: Grid
+    horizon: int
+    stop_forcing: bool
+    text: TextForm
+
+
+def make_engine(
+    kind: Kind, start: Start, compiled: bool, split: str | None = None, part: str = "train", data: str | Path | None = None,
+    size: int | None = None, permutations: bool = False, instances: Instances | None = None, rules: RuleBook = "paper",
+    grid: Grid = "19x5", horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens",
 ) -> LilGymEngine:  # fmt: skip
+    """The engine behind an environment; the defaults of all its arguments are here."""
     setting = Setting(kind, rules, grid, horizon, bool(stop_forcing))
     if instances is None:
-        instances = load_instances(kind, start, split, part, data, size)
+        instances = load_instances(kind, start, split, part, data, size, permutations)
     return LilGymEngine(instances, setting, text, compiled)
 
 
 class LilGymEnv(SingleEnv):
     """A lilGym environment: edit the picture until the statement's truth is the target, then STOP.
 
-    Instances come from the embedded statements (`split`, `part`), or from an official lilGym file (`data`), or are given.
+    Instances come from the embedded statements (`split`, `part`), or from official lilGym files (`data`), or are given.
     `rules`: "paper" or "code" (what the released code does). `grid`: SCATTER's "19x5" or "native" actions. `text`: "tokens" (word
     ids) or "string". With `stop_forcing`, an action taken where the target already holds is replaced by STOP and told in
     `info["forced_action"]` (0, else -1); masks never do that. `info["error"]` names what went wrong.
     """
 
     def __init__(
-        self, kind: Kind, start: Start, split: str | None = None, part: str = "train", data: str | Path | None = None,
-        instances: Instances | None = None, size: int | None = None, rules: RuleBook = "paper", grid: Grid = "19x5",
-        horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens", evaluate: bool = False, masks: bool = True,
-        render_mode: str | None = None, compiled: bool = False,
+        self, kind: Kind, start: Start, evaluate: bool = False, masks: bool = True, render_mode: str | None = None,
+        compiled: bool = False, **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        engine = _engine(kind, start, split, part, data, instances, size, rules, grid, horizon, stop_forcing, text, compiled)
-        super().__init__(engine, render_mode, evaluate, masks)
+        super().__init__(make_engine(kind, start, compiled, **given), render_mode, evaluate, masks)
 
 
 class LilGymVectorEnv(BatchedEnv):
     """Many lilGym episodes at once; the arguments of `LilGymEnv`, compiled kernels, and masks only where asked for."""
 
     def __init__(
-        self, kind: Kind, start: Start, num_envs: int = 1, split: str | None = None, part: str = "train",
-        data: str | Path | None = None, instances: Instances | None = None, size: int | None = None, rules: RuleBook = "paper",
-        grid: Grid = "19x5", horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens",
-        evaluate: bool = False, masks: bool = False, render_mode: str | None = None, compiled: bool = True,
-        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        self, kind: Kind, start: Start, num_envs: int = 1, evaluate: bool = False, masks: bool = False,
+        render_mode: str | None = None, compiled: bool = True, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        engine = _engine(kind, start, split, part, data, instances, size, rules, grid, horizon, stop_forcing, text, compiled)
-        super().__init__(engine, num_envs, render_mode, evaluate, masks, autoreset_mode)
+        super().__init__(make_engine(kind, start, compiled, **given), num_envs, render_mode, evaluate, masks, autoreset_mode)

@@ -33,7 +33,7 @@ from recombine.evaluate.replies import PARSER_VERSION, parse_reply
 
 GIVE_UP = 10
 """So many errors in a row, and the run stops: the endpoint is down or the request is wrong."""
-ESTIMATE_ROWS = 50
+ESTIMATE_ROWS = 20
 
 
 class Answerer(Protocol):
@@ -83,7 +83,10 @@ class Budget:
 
     def reserve(self, tokens_in: int, tokens_out: int) -> None:
         """Make room for one request, or raise `CapReached`."""
-        held_in, held_out = self.tokens_in + self._reserved["in"] + tokens_in, self.tokens_out + self._reserved["out"] + tokens_out
+        held_in, held_out = (
+            self.tokens_in + self._reserved["in"] + tokens_in,
+            self.tokens_out + self._reserved["out"] + tokens_out,
+        )
         if self.caps.requests is not None and self.requests + 1 > self.caps.requests:
             raise CapReached(f"{self.requests:,} requests were made; the cap is {self.caps.requests:,}")
         if self.caps.tokens is not None and held_in + held_out > self.caps.tokens:
@@ -241,7 +244,9 @@ def _charged(reply: Reply, most_in: int, most_out: int) -> tuple[int, int]:
     """The tokens to count: the endpoint's own numbers, the most possible where it gave none."""
     is_told = not reply.error
     used_in = (most_in if reply.tokens_in is None else reply.tokens_in) if is_told else 0
-    used_out = (min(most_out, len(reply.text.encode()) + 16) if reply.tokens_out is None else reply.tokens_out) if is_told else 0
+    used_out = (
+        (min(most_out, len(reply.text.encode()) + 16) if reply.tokens_out is None else reply.tokens_out) if is_told else 0
+    )
     return used_in + reply.unknown * most_in, used_out + reply.unknown * most_out
 
 
@@ -382,5 +387,10 @@ def estimate(asked: Asked, price: Price) -> Estimate:
     tokens_in = round(rows * sum(p.tokens for p in prompts) / max(1, len(prompts)))
     tokens_out = rows * asked.max_tokens
     return Estimate(
-        rows, tokens_in, tokens_out, price.cost(tokens_in, 0), price.cost(tokens_in, tokens_out), prompts[0].text if prompts else ""
+        rows,
+        tokens_in,
+        tokens_out,
+        price.cost(tokens_in, 0),
+        price.cost(tokens_in, tokens_out),
+        prompts[0].text if prompts else "",
     )

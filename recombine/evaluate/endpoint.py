@@ -49,7 +49,9 @@ class Secret:
 
     def __init__(self, value: str) -> None:
         if not value.isascii() or not value.isprintable() or " " in value or len(value) > 4_000:
-            raise UsageError("the key in the environment has characters that no key has; set it again, without blanks or line ends.")
+            raise UsageError(
+                "the key in the environment has characters that no key has; set it again, without blanks or line ends."
+            )
         self._value = value
 
     def __repr__(self) -> str:
@@ -79,7 +81,7 @@ def key_from_environment() -> Secret:
 class Reply:
     """What came of one question: a text, or an `error`. Token counts are the endpoint's own; None where it gave none.
 
-    `unpaid` attempts were turned away; `unknown` ones ended without a count and may have been charged.
+    `unknown` counts earlier attempts that ended without a count and may have been charged, unlike those that were turned away.
     """
 
     text: str = ""
@@ -89,7 +91,6 @@ class Reply:
     error: str = ""
     tokens_in: int | None = None
     tokens_out: int | None = None
-    unpaid: int = 0
     unknown: int = 0
     seconds: float = 0.0
 
@@ -129,7 +130,14 @@ def check_endpoint(url: str) -> str:
         raise UsageError(f"the endpoint {shown(url)} is not an address.") from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise UsageError("the endpoint must be a plain address; keys belong into the environment (RECOMBINE_API_KEY).")
-    if parts.scheme not in ("http", "https") or not host or not url.isascii() or not url.isprintable() or " " in url or port == 0:
+    if (
+        parts.scheme not in ("http", "https")
+        or not host
+        or not url.isascii()
+        or not url.isprintable()
+        or " " in url
+        or port == 0
+    ):
         raise UsageError(f"the endpoint {shown(url)} is not an address like https://host/v1.")
     if parts.scheme == "http" and host not in LOOPBACK:
         raise UsageError(f"the endpoint {shown(url)} is not encrypted; use https (http only to this machine).")
@@ -164,7 +172,12 @@ class Endpoint:
             raise UsageError("endpoints need the `eval` extra: pip install 'recombine[eval]'.") from None
 
         self._client = httpx.AsyncClient(
-            headers={**self.key.header(), "Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "recombine"},
+            headers={
+                **self.key.header(),
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+                "User-Agent": "recombine",
+            },
             follow_redirects=False,
             trust_env=not is_local(self.url),  # a proxy of the environment, but never for this machine
             timeout=httpx.Timeout(self.patience.timeout_seconds),
@@ -183,21 +196,21 @@ class Endpoint:
         """
         body = {"model": self.model, "messages": messages, **self.settings}
         stream = keys.Stream("retry", self.url, self.model, name)
-        began, unpaid, unknown = time.monotonic(), 0, 0
+        began, unknown, reason = time.monotonic(), 0, ""
         for attempt in range(self.patience.retries + 1):
             before()
             try:
                 found = await self._attempt(body)
-                return Reply(**found, unpaid=unpaid, unknown=unknown, seconds=round(time.monotonic() - began, 3))
+                return Reply(**found, unknown=unknown, seconds=round(time.monotonic() - began, 3))
             except _Failed as problem:
-                reason, unpaid = str(problem), unpaid + 1
+                reason = str(problem)
                 break
             except _Again as problem:
                 reason = str(problem)
-                unpaid, unknown = unpaid + problem.is_unpaid, unknown + (not problem.is_unpaid)
+                unknown += not problem.is_unpaid
                 if attempt < self.patience.retries:
                     await asyncio.sleep(self.patience.wait_seconds(attempt, problem.wait_seconds, stream))
-        return Reply(error=self.key.hidden(reason), unpaid=unpaid, unknown=unknown, seconds=round(time.monotonic() - began, 3))
+        return Reply(error=self.key.hidden(reason), unknown=unknown, seconds=round(time.monotonic() - began, 3))
 
     async def _attempt(self, body: Mapping[str, Any]) -> dict[str, Any]:
         import httpx

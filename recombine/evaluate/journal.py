@@ -22,7 +22,9 @@ from recombine.files import check_path, parse_json, read_json, read_lines, write
 
 RUN, REQUESTS, REPLIES, ANSWERS = "run.json", "requests.jsonl", "replies.jsonl", "answers.jsonl"
 REQUEST_FIELDS = frozenset({"id", "tokens_in", "tokens_out"})
-REPLY_FIELDS = frozenset({"id", "reply", "finish", "refusal", "error", "model", "tokens_in", "tokens_out", "charged", "seconds"})
+REPLY_FIELDS = frozenset(
+    {"id", "reply", "finish", "refusal", "error", "model", "tokens_in", "tokens_out", "charged", "seconds"}
+)
 
 
 class Journal:
@@ -116,7 +118,7 @@ def open_journal(out: str | Path, asked: Mapping[str, Any], notes: Mapping[str, 
     folder = check_path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        entries = [entry.name for entry in folder.iterdir() if entry.name != "lock"]
+        entries = [entry.name for entry in folder.iterdir() if entry.name != "lock" and not _is_leftover(entry)]
         lock = (folder / "lock").open("w")
     except OSError as problem:
         raise FileError(f"cannot write to {shown(str(out))}: {problem.strerror}.") from None
@@ -125,6 +127,8 @@ def open_journal(out: str | Path, asked: Mapping[str, Any], notes: Mapping[str, 
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FileError(f"{shown(str(out))} is in use by another process; wait for it to end.") from None
+        for entry in filter(_is_leftover, list(folder.iterdir())):
+            entry.unlink(missing_ok=True)
         if RUN not in entries:
             if entries:
                 raise FileError(f"{shown(str(out))} is not empty and holds no run of `recombine ask`; choose another folder.")
@@ -135,6 +139,11 @@ def open_journal(out: str | Path, asked: Mapping[str, Any], notes: Mapping[str, 
             yield journal
         finally:
             journal.close()
+
+
+def _is_leftover(path: Path) -> bool:
+    """Whether this is what a process that was killed while writing a file left behind."""
+    return path.name.startswith((f".{RUN}.", f".{ANSWERS}.")) and path.name.endswith(".tmp")
 
 
 def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal, Protocol, cast
 
 from recombine import keys
@@ -157,7 +158,8 @@ class Prompter:
     @property
     def hash(self) -> str:
         """16 hex digits for all that is common to the prompts: words, style, sight, and the examples if they are common."""
-        common = [text for shot in self._common[: self.shots] for text in (shot.id, self._worked(shot))] if not self.fresh else []
+        shots = [] if self.fresh else list(islice(self._common(), self.shots))
+        common = [text for shot in shots for text in (shot.id, self._worked(shot))]
         settings = [self.family.NAME, self.style, self.sight, str(self.shots), str(self.fresh), str(self.seed)]
         return keys.digest(self.preamble, STYLES[self.style], *settings, *common).hex()[:16]
 
@@ -180,10 +182,22 @@ class Prompter:
         question = self.words.question(example, self.sight) + "\n\n"
         if self.sight == "text":
             return [question]
+        return [self._picture(example), "\n" + question]
+
+    def _picture(self, example: Example) -> bytes:
+        """The picture of an example; those of common examples are drawn once."""
+        if example.id in self._drawings:
+            return self._drawings[example.id]
         picture = self.words.picture(example)
         if picture is None:
             raise UsageError(f"{self.family.NAME} has no pictures; leave out --image.")
-        return [picture, "\n" + question]
+        if any(shot is example for shot in self._pool[0]):
+            self._drawings[example.id] = picture
+        return picture
+
+    @cached_property
+    def _drawings(self) -> dict[str, bytes]:
+        return {}
 
     def _worked(self, shot: Example) -> str:
         """The answer of an example, after its steps unless the style is `direct`."""
@@ -197,7 +211,7 @@ class Prompter:
             return []
         form, question = self.family.canonical(example), self.words.question(example, "text")
         chosen: list[Example] = []
-        for shot in self._drawn(example.id) if self.fresh else iter(self._common):
+        for shot in self._drawn(example.id) if self.fresh else self._common():
             is_same = shot.id == example.id or self.words.question(shot, "text") == question
             if not is_same and self.family.canonical(shot) != form:
                 chosen.append(shot)
@@ -205,9 +219,20 @@ class Prompter:
                 return chosen
         raise UsageError(f"the training part has too few rows that differ from {example.id} for {self.shots} examples.")
 
+    def _common(self) -> Iterator[Example]:
+        """The examples that all prompts share, and their spares; each is fetched once, when it is first needed."""
+        fetched, coming = self._pool
+        for place in range(self.shots + SPARE_SHOTS):
+            if place == len(fetched):
+                shot = next(coming, None)
+                if shot is None:
+                    return
+                fetched.append(shot)
+            yield fetched[place]
+
     @cached_property
-    def _common(self) -> tuple[Example, ...]:
-        return tuple(self._drawn("")) if self.shots else ()
+    def _pool(self) -> tuple[list[Example], Iterator[Example]]:
+        return [], self._drawn("")
 
     def _drawn(self, item: str) -> Iterator[Example]:
         """Training rows in an order drawn by name, each once; common ones are the same for every part and size."""

@@ -13,14 +13,15 @@ FAMILIES: dict[str, str] = {
     "nacs": "recombine.families.scan:NACS",
     "gscan": "recombine.families.gscan",
     "reascan": "recombine.families.reascan",
+    "clutrr": "recombine.families.clutrr",
     "lilgym": "recombine.families.lilgym",
 }
 """Name -> `module` or `module:member` that keeps the `Family` protocol."""
 
 if TYPE_CHECKING:  # the type checker sees a missing member here
-    from recombine.families import gscan, lilgym, reascan, scan
+    from recombine.families import clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan, reascan, lilgym)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan, reascan, clutrr, lilgym)
 
 
 def family(name: str) -> Family:

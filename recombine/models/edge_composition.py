@@ -25,9 +25,13 @@ MAX_PATHS = 4
 
 @dataclass(frozen=True)
 class EdgeCompositionConfig:
-    """`spare` symbols may stand for what two relations make when no word names it."""
+    """`doubt`: how strongly a pair that was never trained makes none. `trust`: how much more a bracketing counts whose
+    steps are all known. `spare`: symbols for what no word names.
+    """
 
-    spare: int = 8
+    doubt: float = 5.0
+    trust: float = 4.0
+    spare: int = 0
     smoothing: float = 1e-6
 
 
@@ -46,7 +50,7 @@ class EdgeComposition(KinshipModel):
 
     Config = EdgeCompositionConfig
     TRAINING: ClassVar[Training] = Training(
-        epochs=40, batch=100, optimizer="adam", rate=2e-2, decay=0.95, weight_decay=0.0, clip=10.0, chunk=1_000
+        epochs=40, batch=100, optimizer="adam", rate=5e-2, decay=0.95, weight_decay=0.0, clip=10.0, chunk=1_000
     )
     config: EdgeCompositionConfig
 
@@ -54,10 +58,12 @@ class EdgeComposition(KinshipModel):
         super().__init__(config, codec)
         self.names = sorted({*self.labels, *self.relations})
         count = len(self.names) + config.spare
-        self.rules = nn.Parameter(0.1 * torch.randn(count, count, count + 1))
+        rules = 0.1 * torch.randn(count, count, count + 1)
+        rules[:, :, -1] += config.doubt
+        self.rules = nn.Parameter(rules)
         leaves = torch.zeros(1 + 3 * len(self.relations), count)
         for i, name in enumerate(self.relations):
-            leaves[1 + i, self.names.index(name)] = 6.0
+            leaves[1 + i, self.names.index(name)] = 12.0
         self.leaves = nn.Parameter(leaves)
         self.register_buffer("places", torch.tensor([self.names.index(label) for label in self.labels]))
 
@@ -117,19 +123,24 @@ class EdgeComposition(KinshipModel):
                     for j in range(i + 1, i + width)
                 ]
                 total = torch.stack(made)
-                mass = total.sum(2, keepdim=True)
-                weight = mass / mass.sum(0, keepdim=True).clamp(min=1e-9)
+                mass = total.sum(2, keepdim=True).clamp(min=1e-6)
+                weight = torch.softmax(self.config.trust * torch.log(mass), 0)
                 chart[i, i + width] = (total * weight).sum(0)
         return chart[0, steps]
 
     def logits(self, batch: list[Chains]) -> Tensor:
-        """Log-probabilities of the labels; several paths are averaged."""
+        """Log-probabilities of the labels, averaged over paths.
+
+        They do not add up to one: the rest is the probability that the path makes none. So training raises what it saw made,
+        and pairs that never made anything keep making none.
+        """
         count = batch[0].count
         total = self.rules.new_zeros(count, len(self.labels))
+        paths = self.rules.new_zeros(count)
         for chains in batch:
             total = total.index_add(0, chains.rows, self.compose(chains.symbols)[:, self.places])  # type: ignore[index]
-        total = total + self.config.smoothing
-        return torch.log(total / total.sum(1, keepdim=True))
+            paths = paths.index_add(0, chains.rows, torch.ones_like(chains.rows, dtype=paths.dtype))
+        return torch.log(total / paths.unsqueeze(1) + self.config.smoothing)
 
     def loss(self, batch: Any) -> Any:
         """Cross-entropy, as for the other kinship models."""

@@ -14,10 +14,13 @@ from typing import Any
 import torch
 
 from recombine.errors import FileError, UsageError, shown
-from recombine.files import check_path
+from recombine.files import check_path, read_json
 
 HASHED = ("config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json")
 """Small files that decide what a model says; weights enter the fingerprint by name and size."""
+
+PLAIN = ("PreTrainedTokenizerFast", "TokenizersBackend")
+"""Tokenizer classes that add nothing to tokenizer.json."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,15 @@ class LocalModel:
         self.folder = check_path(folder)
         if not (self.folder / "config.json").is_file():
             raise FileError(f"{shown(str(folder))} is no model: it has no config.json. hf: takes a local folder.")
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+        from transformers.utils import logging
 
+        quieten: Any = logging.disable_progress_bar
+        quieten()
         safe: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
-            self.tokenizer = AutoTokenizer.from_pretrained(self.folder, **safe)
+            reader: Any = PreTrainedTokenizerFast if self._has_plain_tokenizer() else AutoTokenizer
+            self.tokenizer = reader.from_pretrained(self.folder, **safe)
             model: Any = AutoModelForCausalLM.from_pretrained(self.folder, use_safetensors=True, **safe)
             self.model = model.to(device).eval()
         except (OSError, ValueError, KeyError, RuntimeError, ImportError) as problem:
@@ -50,6 +57,12 @@ class LocalModel:
         ends = self.model.generation_config.eos_token_id
         ends = ends if ends is not None else self.tokenizer.eos_token_id
         self.ends: frozenset[int] = frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])
+
+    def _has_plain_tokenizer(self) -> bool:
+        """Whether the folder says that tokenizer.json is all there is; the automatic choice goes by the model's type instead."""
+        path = self.folder / "tokenizer_config.json"
+        named = read_json(path, 64 << 20).get("tokenizer_class") if path.is_file() else None
+        return named in PLAIN and (self.folder / "tokenizer.json").is_file()
 
     @property
     def fingerprint(self) -> str:

@@ -90,6 +90,48 @@ def test_right_replies_score_one_and_are_written_as_answers(server: Any, tmp_pat
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
+def test_pictures_and_examples_go_out_as_the_command_line_says(
+    server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.reply = lambda prompt: "Answer: walk, walk"
+    words = [
+        "ask",
+        "gscan",
+        "--size",
+        "2",
+        "--model",
+        "echo",
+        "--endpoint",
+        server.url,
+        "--out",
+        str(tmp_path / "r"),
+        "--shots",
+        "1",
+    ]
+    words += [
+        "--image",
+        "--body",
+        "max_tokens=null",
+        "--body",
+        "max_completion_tokens=99",
+        "--body",
+        "seed=5",
+        "--concurrency",
+        "1",
+    ]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "mean score" in printed
+    body = server.bodies[0]
+    kinds = [piece["type"] for piece in body["messages"][0]["content"]]
+    assert kinds == ["text", "image_url", "text", "image_url", "text"]
+    assert (body["max_completion_tokens"], body["seed"], body["temperature"]) == (99, 5, 0.0)
+    assert "max_tokens" not in body
+    assert "The grid holds" not in json.dumps(body)
+    for bad in (["--body", "messages=[]"], ["--body", "x"], ["--style", "slowly"], ["--max-tokens", "0"], ["--timeout", "0"]):
+        assert main([*words, *bad]) == 2
+
+
 FAULTS = (
     "429", "500", "hang", "drip", "cut", "bad_json", "deep_json", "empty_choices", "wrong_shape", "wrong_type", "gzip", "huge"
 )  # fmt: skip
@@ -311,6 +353,16 @@ def test_a_torn_line_is_dropped_and_damage_is_not_hidden(server: Any, tmp_path: 
         run(server, tmp_path / "r", 4)
 
 
+def test_a_kill_while_the_run_is_being_described_leaves_a_folder_that_works(server: Any, tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "lock").write_text("")
+    (tmp_path / "r" / ".run.json.123.tmp").write_text('{"ask')
+    assert run(server, tmp_path / "r", 2).statuses == {"right": 2}
+    assert sorted(path.name for path in (tmp_path / "r").iterdir()) == [
+        "answers.jsonl", "lock", "replies.jsonl", "requests.jsonl", "run.json"
+    ]  # fmt: skip
+
+
 def test_two_processes_do_not_share_a_folder(server: Any, tmp_path: Path) -> None:
     class Meddler:
         """Starts the same run while it is running."""
@@ -359,7 +411,9 @@ def test_killed_twenty_times_nothing_is_lost_or_asked_twice(tmp_path: Path) -> N
         assert outcome["asked_now"] == 240 - len(kept)
         assert len(server.asked) <= 240 + kills * concurrency
         assert outcome["requests"] == len((out / "requests.jsonl").read_text().splitlines())
-        unbroken = subprocess.run([*words[:-1], "--out", str(tmp_path / "whole")], env=environment, capture_output=True, check=False)
+        unbroken = subprocess.run(
+            [*words[:-1], "--out", str(tmp_path / "whole")], env=environment, capture_output=True, check=False
+        )
         assert unbroken.returncode == 0
     assert answers_only(out) == answers_only(tmp_path / "whole")
     assert KEY not in files_of(out)
@@ -384,7 +438,19 @@ def test_plan_eval_says_rows_clusters_and_cost(capsys: pytest.CaptureFixture[str
     plan = json.loads(capsys.readouterr().out)
     assert 1_700 <= plan["rows"] <= 1_780  # a simulation of the paired test needs 1,736
     assert plan["clusters"] == plan["rows"]
-    words = ["plan-eval", "--detect", "3", "--per-cluster", "4", "--price", "3,15", "--tokens-in", "1000", "--tokens-out", "100"]
+    words = [
+        "plan-eval",
+        "--detect",
+        "3",
+        "--per-cluster",
+        "4",
+        "--price",
+        "3,15",
+        "--tokens-in",
+        "1000",
+        "--tokens-out",
+        "100",
+    ]
     assert main([*words, "--json"]) == 0
     clustered = json.loads(capsys.readouterr().out)
     assert clustered["design_effect"] == pytest.approx(1.9)
@@ -394,5 +460,10 @@ def test_plan_eval_says_rows_clusters_and_cost(capsys: pytest.CaptureFixture[str
     assert "cost" in capsys.readouterr().out
     assert main(["plan-eval", "--detect", "1", "--family", "scan", "--split", "length"]) == 1
     assert "3,920 rows in 103 clusters" in capsys.readouterr().out
-    for bad in (["--detect", "0"], ["--detect", "3", "--power", "1"], ["--detect", "3", "--price", "1,2"], ["--detect", "30", "--discordant", "0.1"]):
+    for bad in (
+        ["--detect", "0"],
+        ["--detect", "3", "--power", "1"],
+        ["--detect", "3", "--price", "1,2"],
+        ["--detect", "30", "--discordant", "0.1"],
+    ):
         assert main(["plan-eval", *bad]) == 2

@@ -100,7 +100,7 @@ def test_pass_at_k() -> None:
 
 
 def test_coverage_and_false_alarms() -> None:
-    """A small run of benchmarks/coverage.py."""
+    """A small run of benchmarks/interval_coverage.py."""
     rng = np.random.default_rng(3)
     covered = alarms = 0
     for _ in range(400):

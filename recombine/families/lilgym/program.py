@@ -19,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels
+from recombine.errors import ProgramError
 from recombine.families.lilgym import program_kernel as kernel
 from recombine.families.lilgym import program_reference
 from recombine.families.lilgym.program_compiler import compile_program
 from recombine.families.lilgym.program_syntax import Node, parse
 from recombine.families.lilgym.program_types import Expr, Fault, check
+from recombine.families.lilgym.program_values import World
 from recombine.families.lilgym.scene import Counts, Item, Items, Scene, pack
 
 KERNEL_NAME = "recombine.families.lilgym.program_kernel"
@@ -57,12 +59,22 @@ class Program:
         return Bank((self,)).evaluate(np.zeros(len(scenes), np.int64), items, counts)
 
 
-@functools.lru_cache(maxsize=65_536)
-def compile(text: str) -> Program:  # noqa: A001 - the word that users look for; `eval` and `exec` have no place here
+def make(text: str) -> Program:
     """The program of a text: parsed, typed, bounded. Anything outside the language is a `ProgramError`."""
-    tree = parse(text)
-    typed, faults = check(tree, text)
+    try:
+        tree = parse(text)
+        typed, faults = check(tree, text)
+    except RecursionError:
+        raise ProgramError("the program is nested too deeply for the room that is left on the stack.") from None
     return Program(text, tree, typed, faults)
+
+
+_made = functools.lru_cache(maxsize=65_536)(make)
+
+
+def compile(text: str) -> Program:  # noqa: A001 - the word that users look for; Python's own has no place here
+    """The same, remembered: compiling a program twice costs nothing."""
+    return _made(text) if isinstance(text, str) else make(text)
 
 
 class Bank:
@@ -75,7 +87,6 @@ class Bank:
         laid = [none if part is None else part for part in parts]
         self.code: NDArray[np.int32] = np.concatenate(laid) if laid else none[:0]
         self.offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum([len(part) for part in laid])]).astype(np.int64)
-        self.registers = np.zeros(kernel.REGISTERS, np.int64)
 
     def evaluate(
         self, program_index: NDArray[np.int64], items: Items, counts: Counts, compiled: bool | None = None
@@ -89,7 +100,7 @@ class Bank:
         out = np.zeros(len(program_index), np.int8)
         run = kernels.load(KERNEL_NAME, True).evaluate_batch
         words = np.zeros(kernel.HEADER + kernel.ROWS * items.shape[1], np.int64)
-        run(self.code, self.offsets, program_index, items, counts, words, self.registers, out)
+        run(self.code, self.offsets, program_index, items, counts, words, _registers(), out)
         return self._decided(out, program_index, np.arange(len(counts)), items, counts)
 
     def evaluate_grid(
@@ -110,7 +121,7 @@ class Bank:
         out = np.zeros(len(program_index), np.int8)
         run = kernels.load(KERNEL_NAME, True).evaluate_prepared
         width = prepared.items.shape[1]
-        run(self.code, self.offsets, program_index, scene_index, prepared.words, width, self.registers, out)
+        run(self.code, self.offsets, program_index, scene_index, prepared.words, width, _registers(), out)
         return self._decided(out, program_index, scene_index, prepared.items, prepared.counts)
 
     def _decided(
@@ -132,13 +143,18 @@ class Bank:
         self, program_index: Sequence[int], scene_index: Sequence[int], items: Items, counts: Counts
     ) -> NDArray[np.bool_]:
         """The same values by the plain interpreter; each scene is laid out once."""
-        laid: dict[int, program_reference.World] = {}
+        laid: dict[int, World] = {}
         values = []
         for which, place in zip(program_index, scene_index, strict=True):
             if place not in laid:
-                laid[place] = program_reference.World.of(_scene(items[place], int(counts[place])))
+                laid[place] = World.of(_scene(items[place], int(counts[place])))
             values.append(program_reference.evaluate_world(self.programs[which].tree, laid[place]))
         return np.array(values, np.bool_)
+
+
+def _registers() -> NDArray[np.int64]:
+    """Scratch for one kernel call; threads must not share it."""
+    return np.zeros(kernel.REGISTERS, np.int64)
 
 
 def _is_bulk(pairs: int, compiled: bool | None) -> bool:

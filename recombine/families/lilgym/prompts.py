@@ -70,13 +70,16 @@ def _described(scene: Scene) -> str:
             lines.append(f"- {BOX_NAMES[box]} box: " + (", ".join(COLORS[item.color] for item in items) or "empty"))
             continue
         named = [
-            f"{SIZE_NAMES[SIZES.index(i.size)]} {COLORS[i.color]} {SHAPES[i.shape]} at ({i.x + STRIDE * box}, {i.y})" for i in items
+            f"{SIZE_NAMES[SIZES.index(i.size)]} {COLORS[i.color]} {SHAPES[i.shape]} at ({i.x + STRIDE * box}, {i.y})"
+            for i in items
         ]
         span = f"x {STRIDE * box} to {STRIDE * box + 100}"
         lines.append(f"- {BOX_NAMES[box]} box ({span}): " + ("; ".join(named) or "empty"))
     if scene.kind == "tower":
         return "The towers, each from the bottom up:\n" + "\n".join(lines)
-    start = "The objects, each with the top left corner (x, y) of its bounding square, in pixels; y runs from 0 at the top to 100:"
+    start = (
+        "The objects, each with the top left corner (x, y) of its bounding square, in pixels; y runs from 0 at the top to 100:"
+    )
     return "\n".join([start, *lines])
 
 

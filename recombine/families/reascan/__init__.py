@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 from recombine.core import Batch, Example, Job, Problem
 from recombine.families.reascan import generate as _generate
@@ -18,10 +17,11 @@ from recombine.families.reascan.oracle_batch import validate_batch
 from recombine.families.reascan.render import MEDIA, render
 from recombine.families.reascan.score import score
 from recombine.families.reascan.splits import OPTIONS, RECIPES, SPLITS
+from recombine.families.reascan.survey import survey
 
 __all__ = [
     "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "canonical", "canonical_batch", "example", "explain", "generate", "read", "render", "score", "validate", "validate_batch",
+    "canonical", "canonical_batch", "example", "explain", "generate", "read", "render", "score", "survey", "validate", "validate_batch",
     "write",
 ]  # fmt: skip
 

@@ -73,7 +73,9 @@ def form_at(pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, links
     return pack(nodes, codes, links)
 
 
-def list_forms(pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, links: Any, start: Any, stop: Any, out: Any) -> Any:
+def list_forms(
+    pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, links: Any, start: Any, stop: Any, out: Any
+) -> Any:
     """Write every structure whose number is in [start, stop) to `out`, as far as it reaches; returns how many there are."""
     found = 0
     for rank in range(start, stop):

@@ -36,7 +36,13 @@ def example(batch: Batch, row: int) -> Example:
         meta["index"] = int(batch.indices[row])
     meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots")}
     return Example(
-        this_family(), batch.id(row), {"command": values["command"], **inputs_of(world)}, ",".join(values["actions"]), command, world, meta
+        this_family(),
+        batch.id(row),
+        {"command": values["command"], **inputs_of(world)},
+        ",".join(values["actions"]),
+        command,
+        world,
+        meta,
     )
 
 

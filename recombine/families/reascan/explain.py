@@ -79,7 +79,7 @@ def swaps(said: Description) -> Iterator[tuple[str, Description]]:
             yield f"swaps_{kind}_{a + 1}_{b + 1}", replace(said, phrases=tuple(phrases))
 
 
-def _read_words(kind: str, j: int, phrase: Phrase) -> str:
+def _read_words(kind: str, phrase: Phrase) -> str:
     if kind == "clause":
         return f"skips the clause with {str(phrase)!r}"
     word = getattr(phrase, kind)
@@ -101,12 +101,14 @@ def readers(world: World, command: Command) -> Iterator[Reader]:
         for kind, name in enumerate(KINDS):
             shorter = omit(said, 8 * j + kind)
             if shorter is not None:
-                yield Reader(reader_name(8 * j + kind), _read_words(name, j, phrase), others(shorter), verb, adverb)
+                yield Reader(reader_name(8 * j + kind), _read_words(name, phrase), others(shorter), verb, adverb)
     for name, swapped in swaps(said):
         yield Reader(name, f"reads the words in another order ({name.replace('_', ' ')})", others(swapped), verb, adverb)
     if len(said.phrases) > 1:
         alone = Description(said.phrases[:1])
-        yield Reader("nearest_match", f"takes the nearest {str(said.phrases[0])!r}, clauses unread", others(alone)[:1], verb, adverb)
+        yield Reader(
+            "nearest_match", f"takes the nearest {str(said.phrases[0])!r}, clauses unread", others(alone)[:1], verb, adverb
+        )
     nearest = sorted(range(1, len(world.things)), key=lambda i: (world.distance_to(world.things[i]), i))
     nearest = [i for i in nearest if not world.things[i].is_box]
     yield Reader("nearest_object", "takes the nearest object, whatever it is", tuple(nearest[:1]), verb, adverb)

@@ -14,6 +14,7 @@ from recombine import kernels, keys
 from recombine.core import Batch, Coded, ColumnType, Job, Ragged, Text, option
 from recombine.errors import BadOption, Infeasible
 from recombine.families.reascan import kernel as names
+from recombine.families.reascan import rows
 from recombine.families.reascan.placing import aim_tables
 from recombine.families.reascan.plan import (
     MAX_PHRASES,
@@ -89,7 +90,7 @@ class Filled:
     def empty(cls, n: int, grid: int, limit: int) -> Filled:
         """Arrays large enough for n rows."""
         return cls(
-            np.zeros((n, 9), dtype=np.int64),
+            np.zeros((n, 8), dtype=np.int64),
             np.empty((7, n * limit), dtype=np.int8),
             np.empty(n, dtype=np.int64),
             np.empty(n * (20 * grid + 8), dtype=np.int8),
@@ -143,15 +144,18 @@ def rule_of(job: Job) -> Rule:
     return Rule(((parse_pattern(option(job, OPTIONS, "pattern")), 1),))
 
 
-def sound(job: Job) -> Batch:
-    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone."""
+def sound(job: Job, compiled: bool | None = None) -> Batch:
+    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone, never on `compiled`."""
     n = job.stop - job.start
     rule, grid = rule_of(job), int(option(job, OPTIONS, "grid_size"))
     patterns = pattern_tables(rule.patterns, int(option(job, OPTIONS, "max_objects")))
     limit = int(patterns.table[:, 1 + MAX_PHRASES].max())
     if limit + 4 > grid * grid:
-        raise BadOption(f"option grid_size is {grid}, but up to {limit} objects need a larger grid; set max_objects to {grid * grid - 4}.")
-    compiled = n >= kernels.COMPILE_FROM_ROWS
+        raise BadOption(
+            f"option grid_size is {grid}, but up to {limit} objects need a larger grid; set max_objects to {grid * grid - 4}."
+        )
+    if compiled is None:
+        compiled = n >= kernels.COMPILE_FROM_ROWS
     filled = Filled.empty(n, grid, limit)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     targets, agents = aim_tables(grid, rule.directions)
@@ -161,7 +165,9 @@ def sound(job: Job) -> Batch:
         filled.step_ends, filled.text, filled.text_ends, filled.spare, rejected,
     )  # fmt: skip
     if done < n:
-        raise Infeasible(f"{job.id(job.start + int(done))}: no example keeps all laws; use a larger grid_size or other options.")
+        raise Infeasible(
+            f"{job.id(job.start + int(done))}: no example keeps all laws; use a larger grid_size or other options."
+        )
     counts = {reason: int(count) for reason, count in zip(REJECTIONS, rejected, strict=True) if count}
     return Batch(job, job.start, columns(grid, filled, patterns), counts)
 
@@ -189,7 +195,9 @@ def _given(job: Job, rule: Rule) -> NDArray[np.int64]:
     if option(job, OPTIONS, "commands") == "sampled":
         return np.zeros(n, dtype=np.int64)
     if len(rule.patterns) != 1 or rule.tags >= 0:
-        raise BadOption(f"option commands is 'all', but split {job.split!r} does not go through the commands of one pattern; use 'sampled'.")
+        raise BadOption(
+            f"option commands is 'all', but split {job.split!r} does not go through the commands of one pattern; use 'sampled'."
+        )
     widths = rule.patterns[0][0]
     total = count_structures(widths) if sum(widths) < 4 and len(widths) < 3 else int(_listing(widths).sum())
     index = np.arange(job.start, job.stop, dtype=np.int64)
@@ -248,21 +256,21 @@ def offsets(ends: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def columns(grid: int, filled: Filled, patterns: Patterns) -> dict[str, Column]:
     """The columns of SCHEMA from what a kernel filled."""
-    rows, n = filled.rows, len(filled.rows)
+    scalars, n = filled.rows, len(filled.rows)
     ends = offsets(filled.flat_ends)
     flat = filled.flat[:, : int(ends[-1])]
-    manner = rows[:, names.FORM] % 15
-    agent_row, agent_column = rows[:, names.AGENT_CELL] // grid, rows[:, names.AGENT_CELL] % grid
+    manner = scalars[:, rows.FORM] % 15
+    agent_row, agent_column = scalars[:, rows.AGENT_CELL] // grid, scalars[:, rows.AGENT_CELL] % grid
     target_row, target_column = flat[3][ends[:-1]].astype(np.int64), flat[4][ends[:-1]].astype(np.int64)
     down, right = target_row - agent_row, target_column - agent_column
-    which = rows[:, names.PATTERN].astype(np.int8)
-    flags = rows[:, names.FLAGS]
+    which = scalars[:, rows.PATTERN].astype(np.int8)
+    flags = scalars[:, rows.FLAGS]
 
     def lists(a: int, values: tuple[str, ...] = ()) -> Ragged:
         piece = np.ascontiguousarray(flat[a])
         return Ragged(Coded(piece, values) if values else piece, ends)
 
-    spare_ends = offsets(np.cumsum(rows[:, names.SPARE]))
+    spare_ends = offsets(np.cumsum(scalars[:, rows.SPARE]))
     step_ends, text_ends = offsets(filled.step_ends), offsets(filled.text_ends)
     return {
         "command": Text(filled.text[: int(text_ends[-1])], text_ends),
@@ -271,16 +279,16 @@ def columns(grid: int, filled: Filled, patterns: Patterns) -> dict[str, Column]:
         "adverb": Coded((manner % 5).astype(np.int8), ADVERBS),
         "pattern": Coded(which, tuple(pattern_name(w) for w in patterns.widths)),
         "clauses": np.array([sum(w) for w in patterns.widths], dtype=np.int8)[which],
-        "form": np.ascontiguousarray(rows[:, names.FORM]),
+        "form": np.ascontiguousarray(scalars[:, rows.FORM]),
         "direction": Coded(_DIRECTION[np.sign(down) + 1, np.sign(right) + 1], DIRECTIONS),
         "distance": (np.abs(down) + np.abs(right)).astype(np.int8),
-        "action_count": rows[:, names.LENGTH].astype(np.int16),
+        "action_count": scalars[:, rows.LENGTH].astype(np.int16),
         "object_count": np.diff(ends).astype(np.int8),
-        "interaction": rows[:, names.MOVED] != 0,
-        "relation_distractor": flags & names.FLAG_RELATION != 0,
-        "attribute_distractor": flags & names.FLAG_ATTRIBUTE != 0,
-        "isomorphism_distractor": flags & names.FLAG_ISOMORPHISM != 0,
-        "random_distractor": flags & names.FLAG_RANDOM != 0,
+        "interaction": scalars[:, rows.MOVED] != 0,
+        "relation_distractor": flags & rows.FLAG_RELATION != 0,
+        "attribute_distractor": flags & rows.FLAG_ATTRIBUTE != 0,
+        "isomorphism_distractor": flags & rows.FLAG_ISOMORPHISM != 0,
+        "random_distractor": flags & rows.FLAG_RANDOM != 0,
         "grid_size": np.full(n, grid, dtype=np.int8),
         "agent_row": agent_row.astype(np.int8),
         "agent_column": agent_column.astype(np.int8),

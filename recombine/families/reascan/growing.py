@@ -382,7 +382,7 @@ def pick_one(choices: Any, node: Any, i: Any, rng: Any) -> None:
 
 def is_leaf(links: Any, nodes: Any, i: Any) -> Any:
     """Whether no phrase hangs on phrase i."""
-    for e in range(i + 1, nodes):
+    for e in range(i + 1, nodes):  # noqa: SIM110 - Numba compiles no generators
         if links[0, e] == i:
             return False
     return True

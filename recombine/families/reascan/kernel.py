@@ -12,14 +12,23 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.reascan.commands import TAG_A2, bucket_of, draw_form, is_dead, spell, tags_of, unpack
+from recombine.families.reascan.commands import TAG_A2, bucket_of, draw_form, is_dead, tags_of, unpack
+from recombine.families.reascan.decoys import (
+    ATTRIBUTE,
+    PIVOT,
+    RANDOM,
+    RELATION,
+    TARGET,
+    add_contrasts,
+    add_decoys,
+    add_isomorph,
+    add_random,
+    mark_spare,
+    name_new,
+    scatter,
+)
 from recombine.families.reascan.growing import (
-    ANCHORS,
     CELLS,
-    DROP_CLAUSE,
-    DROP_COLOR,
-    DROP_SHAPE,
-    DROP_SIZE,
     GRID,
     HIGH,
     LIMIT,
@@ -31,26 +40,18 @@ from recombine.families.reascan.growing import (
     N,
     add,
     build,
-    choose_nodes,
-    cut,
-    draw_cell,
     draw_size,
     fit,
-    has_rival,
     is_unique,
-    mark_fresh,
-    plant,
     set_pairs,
 )
+from recombine.families.reascan.rows import FLAG_ATTRIBUTE, FLAG_ISOMORPHISM, FLAG_RANDOM, FLAG_RELATION, write_row
 from recombine.grid.codes import (
     BIG,
-    BOX,
     CAUTIOUS,
     COLOR,
     COLUMN,
     COLUMN_STEP,
-    DO_PULL,
-    DO_PUSH,
     NO_SIZE,
     PULL,
     PUSH,
@@ -65,233 +66,10 @@ from recombine.grid.codes import (
     WALK,
     ZIGZAG,
 )
-from recombine.grid.kernel import arrival, fill_board, plan, popcount, travel
+from recombine.grid.kernel import arrival, fill_board, plan, popcount
 
 KERNEL = True
 LEAN = True
-
-TARGET, PIVOT, RELATION, ATTRIBUTE, ISOMORPHISM, CONTRAST, RANDOM = 0, 1, 2, 3, 4, 5, 6
-"""Roles of objects; names in `generate.ROLES`."""
-SWAP = 64
-"""What an isomorphic decoy is there for: SWAP + 8 * a + b, words of phrases a and b swapped."""
-
-
-def is_word(words: Any, links: Any, j: Any, kind: Any) -> Any:
-    """Whether node j has that word or clause, and it is not the "box" after "inside of", which the relation already says."""
-    if kind == DROP_SIZE:
-        return words[j, 0] != NO_SIZE
-    if kind == DROP_COLOR:
-        return words[j, 1] >= 0
-    if kind == DROP_SHAPE:
-        return words[j, 2] >= 0 and words[j, 2] != BOX
-    return j > 0
-
-
-def name_new(before: Any, st: Any, roles: Any, catches: Any, role: Any, catch: Any) -> None:
-    """Write role and reason of the objects from index `before` on."""
-    for i in range(before, st[N]):
-        roles[i] = role
-        catches[i] = catch
-
-
-def add_decoys(
-    things: Any,
-    sets: Any,
-    boards: Any,
-    st: Any,
-    pairs: Any,
-    words: Any,
-    links: Any,
-    the: Any,
-    marks: Any,
-    lists: Any,
-    scratch: Any,
-    rng: Any,
-) -> Any:
-    """A decoy for every clause, then for every word; False if one cannot be had and may not be marked as spare."""
-    roles, catches, spare = marks[0], marks[1], marks[2]
-    n_spare = 0
-    for step in range(4):
-        kind = DROP_CLAUSE if step == 0 else step - 1
-        for j in range(st[NODES]):
-            if not is_word(words, links, j, kind):
-                continue
-            if has_rival(things, sets, st, words, links, j, kind, scratch):
-                continue
-            before = st[N]
-            if plant(things, sets, boards, st, pairs, words, links, the, j, kind, 24, lists, scratch, rng):
-                name_new(before, st, roles, catches, RELATION if kind == DROP_CLAUSE else ATTRIBUTE, 8 * j + kind)
-            elif st[SPARE_OK] != 0:
-                spare[1 + n_spare] = 8 * j + kind
-                n_spare += 1
-            else:
-                return False
-    spare[0] = n_spare
-    return True
-
-
-def add_contrasts(
-    things: Any, sets: Any, boards: Any, st: Any, pairs: Any, words: Any, links: Any, the: Any, marks: Any, scratch: Any, rng: Any
-) -> Any:
-    """For worlds without decoys: see that each sized phrase's class has both sizes, as its size word needs."""
-    grid = st[GRID]
-    for j in range(st[NODES]):
-        size, color, shape = words[j, 0], words[j, 1], words[j, 2]
-        if size == NO_SIZE or fit(sets, st, SMALL + BIG - size, color, shape) != 0:
-            continue
-        before = st[N]
-        is_done = False
-        for _ in range(24):
-            if st[N] >= st[LIMIT]:
-                return False
-            c = color if color >= 0 else below(rng, 4)
-            s = shape if shape >= 0 else below(rng, 3)
-            value = st[HIGH] if size == SMALL else st[LOW]
-            reach = grid - value if s == BOX else grid - 1
-            cell = draw_cell(boards, ANCHORS if s == BOX else CELLS, 0, reach, 0, reach, rng)
-            if cell < 0:
-                return False
-            add(things, sets, boards, st, value, c, s, cell >> 6, cell & 63)
-            if is_unique(things, sets, st, words, links, the, scratch):
-                is_done = True
-                break
-            cut(things, sets, boards, st, before)
-        if not is_done:
-            return False
-        name_new(before, st, marks[0], marks[1], CONTRAST, 8 * j + DROP_SIZE)
-    return True
-
-
-def mark_spare(
-    things: Any, sets: Any, st: Any, words: Any, links: Any, spare: Any, scratch: Any
-) -> None:
-    """List the words and clauses that are not needed to find the target: spare[0] of them, from spare[1] on."""
-    count = 0
-    for j in range(st[NODES]):
-        for kind in range(4):
-            if is_word(words, links, j, kind) and not has_rival(things, sets, st, words, links, j, kind, scratch):
-                count += 1
-                spare[count] = 8 * j + kind
-    spare[0] = count
-
-
-def add_isomorph(
-    things: Any,
-    sets: Any,
-    boards: Any,
-    st: Any,
-    pairs: Any,
-    words: Any,
-    links: Any,
-    the: Any,
-    marks: Any,
-    other: Any,
-    lists: Any,
-    scratch: Any,
-    rng: Any,
-) -> Any:
-    """Try to add what the command means with one kind of word swapped between two of its phrases; True if it is there."""
-    nodes = st[NODES]
-    n_swaps = 0
-    for a in range(nodes):
-        for b in range(a + 1, nodes):
-            for kind in range(3):
-                if is_swappable(words, a, b, kind):
-                    lists[2, n_swaps] = (a * 8 + b) * 4 + kind
-                    n_swaps += 1
-    if n_swaps == 0:
-        return False
-    pick = lists[2, below(rng, n_swaps)]
-    a, b, kind = pick // 32, pick // 4 % 8, pick % 4
-    for i in range(nodes):
-        for w in range(3):
-            other[i, w] = words[i, w]
-    other[a, kind], other[b, kind] = words[b, kind], words[a, kind]
-    before = st[N]
-    mark_fresh(st, links, b, NO_KIND, lists[1])
-    i = a
-    while i >= 0:
-        lists[1, i] = 1
-        i = links[0, i]
-    for attempt in range(6):
-        choose_nodes(things, sets, st, other, links, -1, NO_KIND, lists[0], lists[1], attempt, rng)
-        if (
-            build(things, sets, boards, st, pairs, other, links, lists[0], -1, NO_KIND, rng)
-            and is_unique(things, sets, st, words, links, the, scratch)
-        ):
-            name_new(before, st, marks[0], marks[1], ISOMORPHISM, SWAP + 8 * a + b)
-            return True
-        cut(things, sets, boards, st, before)
-    return False
-
-
-def is_swappable(words: Any, a: Any, b: Any, kind: Any) -> Any:
-    """Whether both phrases have that kind of word, they differ, and none is the head "box"."""
-    x, y = words[a, kind], words[b, kind]
-    if x == y:
-        return False
-    if kind == 0:
-        return x != NO_SIZE and y != NO_SIZE
-    return x >= 0 and y >= 0 and (kind == 1 or (x != BOX and y != BOX))
-
-
-def add_random(
-    things: Any, sets: Any, boards: Any, st: Any, pairs: Any, words: Any, links: Any, the: Any, marks: Any, scratch: Any, rng: Any
-) -> Any:
-    """Random objects up to a random number, and a second fit for each phrase that is to be said with "a"; how many were added."""
-    start = st[N]
-    for j in range(1, st[NODES]):
-        if the[j] == 0 and popcount(fit(sets, st, words[j, 0], words[j, 1], words[j, 2])) == 1:
-            scatter(things, sets, boards, st, pairs, words, links, the, words[j, 0], words[j, 1], words[j, 2], -1, scratch, rng)
-    goal = min(st[LIMIT], 10 + below(rng, 7))
-    for _ in range(24):
-        if st[N] >= goal:
-            break
-        shape = BOX if below(rng, 10) == 0 else below(rng, 3)
-        scatter(things, sets, boards, st, pairs, words, links, the, NO_SIZE, -1, shape, -1, scratch, rng)
-    name_new(start, st, marks[0], marks[1], RANDOM, -1)
-    return st[N] - start
-
-
-def scatter(
-    things: Any,
-    sets: Any,
-    boards: Any,
-    st: Any,
-    pairs: Any,
-    words: Any,
-    links: Any,
-    the: Any,
-    size: Any,
-    color: Any,
-    shape: Any,
-    at: Any,
-    scratch: Any,
-    rng: Any,
-) -> Any:
-    """Try to add one object of this description, at cell `at` (row * 64 + column) or anywhere if that is negative."""
-    if st[N] >= st[LIMIT]:
-        return False
-    before = st[N]
-    c = color if color >= 0 else below(rng, 4)
-    s = shape if shape >= 0 else below(rng, 3)
-    if size == SMALL:
-        value = st[LOW]
-    elif size == BIG:
-        value = st[HIGH]
-    else:
-        value = draw_size(pairs, st, c, s, rng)
-    cell = at
-    if at < 0:
-        reach = st[GRID] - value if s == BOX else st[GRID] - 1
-        cell = draw_cell(boards, ANCHORS if s == BOX else CELLS, 0, reach, 0, reach, rng)
-    if cell < 0:
-        return False
-    add(things, sets, boards, st, value, c, s, cell >> 6, cell & 63)
-    if is_unique(things, sets, st, words, links, the, scratch):
-        return True
-    cut(things, sets, boards, st, before)
-    return False
 
 
 # --- where target and agent stand --------------------------------------------------------------------------------------
@@ -316,14 +94,25 @@ def draw_cumulative(weights: Any, rng: Any) -> Any:
 
 ANYWHERE, CAN_PUSH, CAN_PUSH_ZIGZAG, CANNOT_PULL = 0, 1, 2, 3
 """Which pairs of cells the aim tables allow: all; something to push into (for either way of walking); no agent next to the target."""
-FORM, AGENT_CELL, MOVED, LENGTH, THE, FLAGS, SPARE, PATTERN, ATTEMPTS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-"""Columns of `rows`, the scalars of each row."""
-FLAG_RELATION, FLAG_ATTRIBUTE, FLAG_ISOMORPHISM, FLAG_RANDOM = 1, 2, 4, 8
 R_COMMAND, R_PART, R_WORLD, R_CLAIM, R_GIVEN_UP = 0, 1, 2, 3, 4
 """Rows of the rejection counts: commands outside the split, draws of other parts, worlds, worlds outside the split, commands."""
-P_GRID, P_RD, P_PART, P_TAGS, P_MANNER, P_LENGTH, P_CUT, P_INTERACTION, P_SPARE_OK, P_SHOTS, P_FIRST = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+P_GRID, P_RD, P_PART, P_TAGS, P_MANNER, P_LENGTH, P_CUT, P_INTERACTION, P_SPARE_OK, P_SHOTS, P_FIRST = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+)
 """Settings of the whole call; -1 in P_PART or P_TAGS is "any"."""
 MILLION = 1_000_000
+GIVEN_TRIES = 60
+"""After so many draws, a row whose command was given may mark words as spare instead."""
 
 
 def draw_aim(verb: Any, adverb: Any, settings: Any, targets: Any, agents: Any, aim: Any, rng: Any) -> Any:
@@ -448,7 +237,7 @@ def grow(
             return -1
         if add_isomorph(things, sets, boards, st, pairs, words, links, the, marks, other, lists, scratch, rng):
             flags |= FLAG_ISOMORPHISM
-    if not add_contrasts(things, sets, boards, st, pairs, words, links, the, marks, scratch, rng):
+    if not add_contrasts(things, sets, boards, st, words, links, the, marks, scratch, rng):
         return -1
     if manner // 5 != WALK and aim[2] == 0 and is_in and (boards[CELLS, next_row] >> next_column) & 1 == 0:
         before = st[N]
@@ -489,7 +278,7 @@ def promise_the(links: Any, nodes: Any, the: Any, attempt: Any, is_rd: Any, rng:
 
 def mentions_red_square(things: Any, nodes: Any) -> Any:
     """Whether the target or another object that the command speaks of is a red square."""
-    for i in range(nodes):
+    for i in range(nodes):  # noqa: SIM110 - Numba compiles no generators
         if things[i, COLOR] == RED and things[i, SHAPE] == SQUARE:
             return True
     return False
@@ -575,13 +364,16 @@ def sound_rows(
                     rejected[R_PART] += 1
                     found = -4
                     break
-                if (red == 0 and mentions_red_square(things, 1)) or not can_have_length(form, agent, things, settings, boards, out):
+                if (red == 0 and mentions_red_square(things, 1)) or not can_have_length(
+                    form, agent, things, settings, boards, out
+                ):
                     rejected[R_CLAIM] += 1
                     found = -4
                     break
                 for attempt in range(6):
                     attempts += 1
-                    st[SPARE_OK] = 1 if settings[P_SPARE_OK] != 0 and attempt == 5 else 0
+                    is_last_resort = settings[P_SPARE_OK] != 0 or (given[i] != 0 and tries > GIVEN_TRIES)
+                    st[SPARE_OK] = 1 if is_last_resort and attempt == 5 else 0
                     found = grow(
                         things, sets, boards, st, pairs, words, other, links, the, marks, lists, scratch, aim, agent,
                         form % 15, settings[P_RD], red, attempt, rng,
@@ -600,8 +392,10 @@ def sound_rows(
                     break
             if found == -1 or found == -3:
                 rejected[R_GIVEN_UP] += 1
+        for j in range(nodes):
+            the[j] = 1 if j == 0 or popcount(fit(sets, st, words[j, 0], words[j, 1], words[j, 2])) == 1 else 0
         write_row(
-            i, form, found, attempts, p, things, sets, boards, st, words, codes, links, the, marks, agent, out, length,
+            i, form, found, attempts, p, things, st, codes, links, the, marks, agent, out, length,
             letters, starts, rows, flat, flat_ends, steps, step_ends, text, text_ends, spare, ends,
         )  # fmt: skip
     return states.shape[0]
@@ -678,75 +472,3 @@ def draw_target(
     things[0, ROW], things[0, COLUMN] = aim[0] // grid, aim[0] % grid
     agent[0], agent[1], agent[2], agent[3] = aim[1] // grid, aim[1] % grid, 0, 0
     return True
-
-
-def write_row(
-    i: Any,
-    form: Any,
-    flags: Any,
-    attempts: Any,
-    p: Any,
-    things: Any,
-    sets: Any,
-    boards: Any,
-    st: Any,
-    words: Any,
-    codes: Any,
-    links: Any,
-    the: Any,
-    marks: Any,
-    agent: Any,
-    out: Any,
-    length: Any,
-    letters: Any,
-    starts: Any,
-    rows: Any,
-    flat: Any,
-    flat_ends: Any,
-    steps: Any,
-    step_ends: Any,
-    text: Any,
-    text_ends: Any,
-    spare: Any,
-    ends: Any,
-) -> None:
-    """Write a finished row to the outputs; `ends` holds how far each of them is filled."""
-    nodes, n = st[NODES], st[N]
-    the[0] = 1
-    said = 1
-    for j in range(1, nodes):
-        the[j] = 1 if popcount(fit(sets, st, words[j, 0], words[j, 1], words[j, 2])) == 1 else 0
-        said |= the[j] << j
-    m = ends[0]
-    for k in range(n):
-        for a in range(5):
-            flat[a, m] = things[k, a]
-        flat[5, m] = marks[0, k]
-        flat[6, m] = marks[1, k]
-        m += 1
-    ends[0] = m
-    flat_ends[i] = m
-    m = ends[1]
-    for k in range(length):
-        steps[m] = out[k]
-        m += 1
-    ends[1] = m
-    step_ends[i] = m
-    ends[2] = spell(form, the, nodes, codes, links, letters, starts, text, ends[2])
-    text_ends[i] = ends[2]
-    for k in range(marks[2, 0]):
-        spare[ends[3]] = marks[2, 1 + k]
-        ends[3] += 1
-    has_moved = 0
-    for k in range(length):
-        if out[k] == DO_PUSH or out[k] == DO_PULL:
-            has_moved = 1
-    rows[i, FORM] = form
-    rows[i, AGENT_CELL] = agent[0] * st[GRID] + agent[1]
-    rows[i, MOVED] = has_moved
-    rows[i, LENGTH] = length
-    rows[i, THE] = said
-    rows[i, FLAGS] = flags
-    rows[i, SPARE] = marks[2, 0]
-    rows[i, PATTERN] = p
-    rows[i, ATTEMPTS] = attempts

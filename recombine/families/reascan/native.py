@@ -367,7 +367,11 @@ def read_predictions(family: Family, path: Path) -> Iterator[tuple[Example, str]
         raise FileError(f"{shown(str(path))} is no prediction file: it is not a list.")
     for i, row in enumerate(rows):
         try:
-            value = {"command": ",".join(row["input"]), "situation": row["situation"][0], "target_commands": ",".join(row["target"])}
+            value = {
+                "command": ",".join(row["input"]),
+                "situation": row["situation"][0],
+                "target_commands": ",".join(row["target"]),
+            }
             yield read_record(family, f"{Path(path).name}:[{i}]", value, "test", f"[{i}]"), ",".join(row["prediction"])
         except (RecombineError, KeyError, TypeError, ValueError, IndexError, AttributeError) as problem:
             raise FileError(f"row {i} of {shown(str(path))} is no prediction: {shown(str(problem))}.") from None

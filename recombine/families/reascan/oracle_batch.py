@@ -43,7 +43,9 @@ def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
         suspects = np.arange(len(batch))
     else:
         read = read_columns(batch)
-        suspects = np.flatnonzero(broken_laws(batch, read, compiled=True) | broken_fields(batch, read) | broken_claims(batch, read))
+        suspects = np.flatnonzero(
+            broken_laws(batch, read, compiled=True) | broken_fields(batch, read) | broken_claims(batch, read)
+        )
     for row in suspects:
         for problem in oracle.validate(example(batch, int(row))):
             yield int(row), problem
@@ -57,7 +59,7 @@ def read_columns(batch: Batch) -> Columns:
     commands = columns["command"]
     for row in range(n):
         try:
-            said = oracle.understand(commands[row])
+            said = oracle.understand(str(commands[row]))
         except oracle.Misread:
             unread[row] = -1
             continue
@@ -152,7 +154,7 @@ def broken_claims(batch: Batch, read: Columns) -> NDArray[np.bool_]:
             if job.recipe == "sound":
                 wrong |= shows != (name == job.split)
             elif name != "b1":
-                wrong |= (~shows if name == job.split else shows & (job.split == "all"))
+                wrong |= ~shows if name == job.split else shows & (job.split == "all")
     elif job.split != "pattern":
         wrong |= shape != job.split.removesuffix("_rd")
     return wrong

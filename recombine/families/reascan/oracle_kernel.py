@@ -244,7 +244,12 @@ def need_flags(
             for e in range(k):
                 gone[e] = 0
             kept = said[j, kind] if kind < 3 else 0
-            if kind == 0 and kept == 0 or kind == 1 and kept < 0 or kind == 2 and (kept < 0 or kept == IS_BOX) or kind == 3 and j == 0:
+            if (
+                (kind == 0 and kept == 0)
+                or (kind == 1 and kept < 0)
+                or (kind == 2 and (kept < 0 or kept == IS_BOX))
+                or (kind == 3 and j == 0)
+            ):
                 continue
             if kind < 3:
                 said[j, kind] = 0 if kind == 0 else -1
@@ -312,7 +317,9 @@ def check_rows(
             for e in range(m):
                 if out[e] != steps[first + e]:
                     broken[i] |= ACTIONS
-        if not acts_out(world, n, grid, agents[i, 0], agents[i, 1], manners[i, 0], steps[first : step_ends[i]], step_ends[i] - first):
+        if not acts_out(
+            world, n, grid, agents[i, 0], agents[i, 1], manners[i, 0], steps[first : step_ends[i]], step_ends[i] - first
+        ):
             broken[i] |= REPLAY
         if is_sound:
             broken[i] |= need_flags(world, n, said, k, marked, n_marked, gone, choice, truth, 2)
@@ -336,14 +343,20 @@ def world_flags(world: Any, n: Any, said: Any, k: Any, gone: Any, choice: Any, t
         broken |= REFERENT
     if not is_sound:
         return broken
-    if rivals(world, n, said, k, gone, True, choice, truth, 2) != 1 or truth[0, 0] == 0:
-        broken |= READING
-    elif not completes(world, n, said, k, gone, choice, truth, 0):
+    if (
+        rivals(world, n, said, k, gone, True, choice, truth, 2) != 1
+        or truth[0, 0] == 0
+        or not completes(world, n, said, k, gone, choice, truth, 0)
+    ):
         broken |= READING
     for j in range(k):
         if said[j, SIZE_WORD] == 0:
             continue
         color, head = said[j, COLOR_WORD], said[j, HEAD]
-        if sizes_in_class(world, n, color, head) != 2 or sizes_in_class(world, n, -1, head) != 2 or sizes_in_class(world, n, color, -1) != 2:
+        if (
+            sizes_in_class(world, n, color, head) != 2
+            or sizes_in_class(world, n, -1, head) != 2
+            or sizes_in_class(world, n, color, -1) != 2
+        ):
             broken |= SIZES
     return broken

@@ -1,13 +1,12 @@
-"""Where targets and agents may stand, as tables to draw from: targets uniform, the eight directions to them balanced.
+"""Where targets and agents may stand, as tables to draw from: both uniform over the cells, the eight directions balanced.
 
-Both at once is a transport problem (a corner target can be approached from three directions only), solved by scaling rows and
-columns in turn. Sums are exact (`math.fsum`) and the weights are rounded to integers, so every machine draws the same.
+All at once this is a transport problem (a corner target can be approached from three directions only), solved by scaling the
+weights of pairs of cells to each of the three margins in turn. It is done in integers, so every machine draws the same.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from typing import TYPE_CHECKING
 
 from recombine.grid.codes import DIRECTIONS
@@ -18,27 +17,47 @@ if TYPE_CHECKING:
 
 N_MODES = 4
 ROUNDS = 60
-SCALE = 1 << 20
+UNIT = 1 << 24
+"""The weights of one target's agents sum to about this much."""
 
 
-def direction_of(agent: tuple[int, int], target: tuple[int, int]) -> int:
-    """The code of the direction in which the target lies from the agent."""
-    down, right = target[0] - agent[0], target[1] - agent[1]
-    name = ("n" if down < 0 else "s" if down > 0 else "") + ("w" if right < 0 else "e" if right > 0 else "")
-    return DIRECTIONS.index(name)
+def pairs(grid: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(down, right) from agent to target, for [target cell, agent cell]."""
+    import numpy as np
+
+    row, column = np.divmod(np.arange(grid * grid, dtype=np.int64), grid)
+    return row[:, None] - row[None, :], column[:, None] - column[None, :]
 
 
-def is_allowed(mode: int, grid: int, agent: tuple[int, int], target: tuple[int, int]) -> bool:
-    """Whether the pair of cells fits a mode of `kernel.draw_aim`: anywhere; pushable (straight, zigzag); not next in line."""
-    down, right = target[0] - agent[0], target[1] - agent[1]
+def direction_codes(grid: int) -> NDArray[np.int64]:
+    """The code of the direction in which the target lies from the agent, for [target cell, agent cell]; -1 where they coincide."""
+    import numpy as np
+
+    down, right = pairs(grid)
+    named = (("nw", "n", "ne"), ("w", "", "e"), ("sw", "s", "se"))
+    table = np.array([[DIRECTIONS.index(name) if name else -1 for name in row] for row in named], dtype=np.int64)
+    found: NDArray[np.int64] = table[np.sign(down) + 1, np.sign(right) + 1]
+    return found
+
+
+def allowed_pairs(mode: int, grid: int) -> NDArray[np.bool_]:
+    """Which [target cell, agent cell] fit a mode of `kernel.draw_aim`: anywhere; pushable (straight, zigzag); not next in line."""
+    import numpy as np
+
+    down, right = pairs(grid)
+    apart: NDArray[np.bool_] = (down != 0) | (right != 0)
     if mode == 0:
-        return True
+        return apart
     if mode == 3:
-        return abs(down) + abs(right) > 1
-    is_along_row = down == 0 or (mode == 2 and abs(right) > abs(down))
-    if is_along_row:
-        return 0 <= target[1] + (1 if right > 0 else -1) < grid
-    return 0 <= target[0] + (1 if down > 0 else -1) < grid
+        nearby: NDArray[np.bool_] = np.abs(down) + np.abs(right) > 1
+        return nearby
+    row, column = np.divmod(np.arange(grid * grid, dtype=np.int64), grid)
+    is_along_row = (down == 0) | ((np.abs(right) > np.abs(down)) & (mode == 2))
+    next_row, next_column = row[:, None] + np.sign(down), column[:, None] + np.sign(right)
+    has_room: NDArray[np.bool_] = np.where(
+        is_along_row, (next_column >= 0) & (next_column < grid), (next_row >= 0) & (next_row < grid)
+    )
+    return apart & has_room
 
 
 @functools.cache
@@ -46,39 +65,28 @@ def aim_tables(grid: int, allowed: tuple[int, ...]) -> tuple[NDArray[np.int64], 
     """(targets[mode, cell], agents[mode, target cell, agent cell]): running sums of weights, directions limited to `allowed`."""
     import numpy as np
 
-    cells = [(r, c) for r in range(grid) for c in range(grid)]
-    targets = np.zeros((N_MODES, len(cells)), dtype=np.int64)
-    agents = np.zeros((N_MODES, len(cells), len(cells)), dtype=np.int64)
-    for mode in range(N_MODES):
-        choices: list[dict[int, list[int]]] = []
-        for target in cells:
-            by_direction: dict[int, list[int]] = {}
-            for a, agent in enumerate(cells):
-                if agent == target or not is_allowed(mode, grid, agent, target):
-                    continue
-                direction = direction_of(agent, target)
-                if direction in allowed:
-                    by_direction.setdefault(direction, []).append(a)
-            choices.append(by_direction)
-        for t, row in enumerate(_balanced(choices)):
-            targets[mode, t] = 1 if row else 0
-            for direction, weight in row.items():
-                for a in choices[t][direction]:
-                    agents[mode, t, a] = max(1, round(weight * SCALE / len(choices[t][direction])))
-    return np.cumsum(targets, axis=1), np.cumsum(agents, axis=2)
+    directions = direction_codes(grid)
+    is_wanted = np.isin(directions, allowed)
+    weights = np.stack([balanced(allowed_pairs(mode, grid) & is_wanted, directions) for mode in range(N_MODES)])
+    targets = (weights.sum(axis=2) > 0).astype(np.int64)
+    return np.cumsum(targets, axis=1), np.cumsum(weights, axis=2)
 
 
-def _balanced(choices: list[dict[int, list[int]]]) -> list[dict[int, float]]:
-    """Weights per target that sum to 1, and to as equal totals per direction as can be."""
-    weights = [dict.fromkeys(sorted(row), 1.0) for row in choices]
-    used = sorted({direction for row in weights for direction in row})
-    rows = sum(1 for row in weights if row)
+def balanced(is_allowed: NDArray[np.bool_], directions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Integer weights of the allowed pairs: equal sums for the targets, and as equal as can be for agents and directions."""
+    import numpy as np
+
+    weights = np.where(is_allowed, UNIT // 64, 0).astype(np.int64)
+    total = UNIT * int(is_allowed.any(axis=1).sum())
+    margins = (
+        np.arange(len(weights))[None, :] + 0 * directions,
+        np.maximum(directions, 0),
+        np.arange(len(weights))[:, None] + 0 * directions,
+    )
     for _ in range(ROUNDS):
-        totals = {d: math.fsum(row[d] for row in weights if d in row) for d in used}
-        for row in weights:
-            for d in row:
-                row[d] *= rows / len(used) / totals[d]
-            total = math.fsum(row.values())
-            for d in row:
-                row[d] /= total
+        for groups in margins:
+            sums = np.bincount(groups.reshape(-1), weights=weights.reshape(-1)).astype(np.int64)
+            goal = total // max(1, int((sums > 0).sum()))
+            scaled = weights * goal // np.maximum(sums, 1)[groups]
+            weights = np.where(is_allowed, np.maximum(scaled, 1), 0)
     return weights

@@ -88,7 +88,9 @@ def parse_pattern(text: str) -> Widths:
         return PATTERNS[text]
     if not re.fullmatch(r"[1-6](-[1-6])*", text) or sum(int(w) for w in text.split("-")) >= MAX_PHRASES:
         names = ", ".join(PATTERNS)
-        raise BadOption(f"option pattern is {shown(text)}, but takes widths such as 2 or 1-1-1 ({MAX_PHRASES} phrases at most) or {names}.")
+        raise BadOption(
+            f"option pattern is {shown(text)}, but takes widths such as 2 or 1-1-1 ({MAX_PHRASES} phrases at most) or {names}."
+        )
     widths = tuple(int(w) for w in text.split("-"))
     if max(widths) > len(RELATIONS):
         raise BadOption(f"option pattern is {shown(text)}, but only {len(RELATIONS)} relations can stand side by side.")
@@ -153,7 +155,9 @@ def steps() -> tuple[tuple[int, ...], ...]:
     """For each phrase code, every clause that can hang on it, as relation * 75 + child code, in order."""
     phrases = [phrase_of(code) for code in range(N_PHRASES)]
     return tuple(
-        tuple(r * N_PHRASES + c for r, name in enumerate(RELATIONS) for c in range(N_PHRASES) if admits(parent, name, phrases[c]))
+        tuple(
+            r * N_PHRASES + c for r, name in enumerate(RELATIONS) for c in range(N_PHRASES) if admits(parent, name, phrases[c])
+        )
         for parent in phrases
     )
 
@@ -245,6 +249,29 @@ def each_structure(widths: Widths) -> Iterator[tuple[tuple[int, ...], tuple[int,
 
     for root in roots(widths):
         yield from extend((root,), (-1,))
+
+
+def is_dead(command: Command) -> bool:
+    """Whether no world can make every word of the command necessary; such commands are never drawn.
+
+    Nested commands only: "the small red circle … a square that is in the same size as a red circle". Whatever size the square
+    has, the size word of the first phrase sees to a red circle of that size.
+    """
+    said = command.description
+    if len(said.phrases) != 3 or said.parents[2] != 1 or said.relations[2] != "size":
+        return False
+    first, last = said.phrases[0], said.phrases[2]
+    return bool(first.size and first.color and first.shape) and (first.color, first.shape) == (last.color, last.shape)
+
+
+def dead_structures(widths: Widths) -> Iterator[Command]:
+    """The pattern's commands that cannot be generated soundly, as walking commands without adverb."""
+    if widths != PATTERNS["nested"]:
+        return
+    for codes, relations in each_structure(widths):
+        said = Description(tuple(phrase_of(c) for c in codes), parents_of(widths), ("", *(RELATIONS[r] for r in relations[1:])))
+        if is_dead(Command("walk", "", said)):
+            yield Command("walk", "", said)
 
 
 # --- forms -----------------------------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.reascan import release_kernel as names
 from recombine.families.reascan.commands import TAG_A1, TAG_A2, TAG_A3, TAG_B2
 from recombine.families.reascan.generate import Filled, columns, pattern_tables
-from recombine.families.reascan.kernel import PATTERN
 from recombine.families.reascan.plan import (
     PATTERNS,
     Command,
@@ -32,6 +31,7 @@ from recombine.families.reascan.plan import (
     spellings,
     step_table,
 )
+from recombine.families.reascan.rows import PATTERN
 from recombine.families.reascan.splits import OPTIONS, SPLITS
 from recombine.grid.matching import Description
 
@@ -158,7 +158,9 @@ def pool(split: str, seed: int) -> Pool:
         forms = _b2_forms(stream, -(-size // WORLDS))
         return _pool(forms, [WORLDS] * len(forms))
     if split == "c1":
-        return _pool(sample_forms(stream, PATTERNS["three_clauses"], -(-size // 3)), [3] * -(-size // 3), mode=names.RELATION_AND_RANDOM)
+        return _pool(
+            sample_forms(stream, PATTERNS["three_clauses"], -(-size // 3)), [3] * -(-size // 3), mode=names.RELATION_AND_RANDOM
+        )
     if split == "b1":
         return _pool(_b1_forms(stream, seed, -(-size // 3)), [3] * -(-size // 3))
     if split == "c2":
@@ -170,7 +172,9 @@ def pool(split: str, seed: int) -> Pool:
 def _pool(forms: list[int], worlds: list[int], keep: int = names.KEEP_ALL, mode: int = names.ALL_STRATEGIES) -> Pool:
     """The commands that have worlds."""
     kept = [k for k, count in enumerate(worlds) if count > 0]
-    return Pool(np.array([forms[k] for k in kept], dtype=np.int64), np.array([worlds[k] for k in kept], dtype=np.int64), keep, mode)
+    return Pool(
+        np.array([forms[k] for k in kept], dtype=np.int64), np.array([worlds[k] for k in kept], dtype=np.int64), keep, mode
+    )
 
 
 def _is_in_line(form: int) -> bool:
@@ -272,7 +276,7 @@ def _run(
     rejected = np.zeros(2, dtype=np.int64)
     done = kernels.load(KERNEL_NAME, compiled).release_rows(
         states, forms, grid, listed.mode, listed.keep, most, wanted, np.zeros(n, dtype=np.int64), *spellings(), filled.rows,
-        filled.flat, filled.flat_ends, filled.steps, filled.step_ends, filled.text, filled.text_ends, notes, alive, rejected,
+        filled.flat, filled.flat_ends, filled.steps, filled.step_ends, filled.text, filled.text_ends, filled.spare, notes, alive, rejected,
     )  # fmt: skip
     return filled, alive, notes, rejected, int(done)
 
@@ -301,7 +305,11 @@ def release(job: Job) -> Batch:
     swap = np.tile(np.array([1, 2], dtype=np.int8), (len(forms), 1))
     noted = np.ascontiguousarray(np.concatenate([notes, swap], axis=1)).reshape(-1)
     made["strategy"] = Ragged(noted, np.arange(len(forms) + 1, dtype=np.int64) * (width + 2))
-    counts = {"draws without a unique referent": int(rejected[0]), "draws of another split": int(rejected[1]), "dead commands": dead}
+    counts = {
+        "draws without a unique referent": int(rejected[0]),
+        "draws of another split": int(rejected[1]),
+        "dead commands": dead,
+    }
     return Batch(job, job.start, made, {reason: n for reason, n in counts.items() if n})
 
 

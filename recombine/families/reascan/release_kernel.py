@@ -12,40 +12,17 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.reascan.commands import spell, unpack
+from recombine.families.reascan.commands import unpack
+from recombine.families.reascan.decoys import ATTRIBUTE, CONTRAST, ISOMORPHISM, PIVOT, RANDOM, RELATION, TARGET, name_new
 from recombine.families.reascan.growing import ANCHORS, CELLS, GRID, NODES, N, add, draw_cell
-from recombine.families.reascan.kernel import (
-    AGENT_CELL,
-    ATTEMPTS,
-    ATTRIBUTE,
-    CONTRAST,
-    FLAG_ATTRIBUTE,
-    FLAG_ISOMORPHISM,
-    FLAG_RANDOM,
-    FLAG_RELATION,
-    FLAGS,
-    FORM,
-    ISOMORPHISM,
-    LENGTH,
-    MOVED,
-    PATTERN,
-    PIVOT,
-    RANDOM,
-    RELATION,
-    SPARE,
-    TARGET,
-    THE,
-    clear,
-    mentions_red_square,
-    name_new,
-)
+from recombine.families.reascan.kernel import clear, mentions_red_square
+from recombine.families.reascan.rows import FLAG_ATTRIBUTE, FLAG_ISOMORPHISM, FLAG_RANDOM, FLAG_RELATION, write_row
 from recombine.grid.codes import (
     BIG,
     BOX,
     COLOR,
     COLUMN,
-    DO_PULL,
-    DO_PUSH,
+    CYLINDER,
     INSIDE,
     NO_SIZE,
     PAIRWISE,
@@ -61,7 +38,6 @@ from recombine.grid.codes import (
     SMALL,
     SQUARE,
     YELLOW,
-    CYLINDER,
 )
 from recombine.grid.kernel import fill_board, is_bindable, lowest, phrase, plan, popcount
 
@@ -150,7 +126,17 @@ def place(things: Any, sets: Any, boards: Any, st: Any, kind: Any, parent: Any, 
 
 
 def place_group(
-    things: Any, sets: Any, boards: Any, st: Any, words: Any, links: Any, bounds: Any, kinds: Any, skip: Any, lists: Any, rng: Any
+    things: Any,
+    sets: Any,
+    boards: Any,
+    st: Any,
+    words: Any,
+    links: Any,
+    bounds: Any,
+    kinds: Any,
+    skip: Any,
+    lists: Any,
+    rng: Any,
 ) -> Any:
     """Put down a fresh group for the description, without node `skip`; False if it stopped midway for want of a cell."""
     nodes = st[NODES]
@@ -196,7 +182,7 @@ def place_mentioned(
     for j in range(nodes - 1, 0, -1):
         if links[1, j] == SAME_SIZE:
             kinds[links[0, j], 0] = kinds[j, 0]
-    for j in range(nodes):
+    for j in range(nodes):  # noqa: SIM110 - Numba compiles no generators
         if place(things, sets, boards, st, kinds[j], links[0, j], links[1, j], rng) < 0:
             return False
     return True
@@ -213,7 +199,7 @@ def add_relation(
         return place(things, sets, boards, st, kinds[0], -1, 0, rng) >= 0
     if links[0, 2] == 1:
         return place_group(things, sets, boards, st, words, links, bounds, kinds, 2, lists, rng)
-    for skip in range(1, nodes):
+    for skip in range(1, nodes):  # noqa: SIM110
         if not place_group(things, sets, boards, st, words, links, bounds, kinds, skip, lists, rng):
             return False
     return True
@@ -267,9 +253,7 @@ def add_attribute(
     return 1 if place_group(things, sets, boards, st, other, links, bounds, kinds, DROP, lists, rng) else 0
 
 
-def add_size_contrasts(
-    things: Any, sets: Any, boards: Any, st: Any, words: Any, bounds: Any, kinds: Any, rng: Any
-) -> None:
+def add_size_contrasts(things: Any, sets: Any, boards: Any, st: Any, words: Any, bounds: Any, kinds: Any, rng: Any) -> None:
     """For each sized phrase with a shape, an object of its kind with the other bound, unless one is there."""
     for j in range(st[NODES]):
         size, color, shape = words[j, 0], words[j, 1], words[j, 2]
@@ -315,9 +299,7 @@ def add_swapped(
     return place_group(things, sets, boards, st, other, links, bounds, kinds, DROP, lists, rng)
 
 
-def add_fill(
-    things: Any, sets: Any, boards: Any, st: Any, words: Any, bounds: Any, kinds: Any, lists: Any, rng: Any
-) -> Any:
+def add_fill(things: Any, sets: Any, boards: Any, st: Any, words: Any, bounds: Any, kinds: Any, lists: Any, rng: Any) -> Any:
     """Random objects of kinds that no mentioned object has, up to FILL objects in all; -1 if no kind is left."""
     nodes, before = st[NODES], st[N]
     n_kinds = 0
@@ -457,6 +439,7 @@ def release_rows(
     step_ends: Any,
     text: Any,
     text_ends: Any,
+    spare: Any,
     strategy: Any,
     alive: Any,
     rejected: Any,
@@ -483,7 +466,7 @@ def release_rows(
     agent = np.zeros(4, dtype=np.int64)
     out = np.zeros(20 * grid + 8, dtype=np.int64)
     rng = np.zeros(1, dtype=np.uint64)
-    ends = np.zeros(3, dtype=np.int64)
+    ends = np.zeros(4, dtype=np.int64)
     st[GRID] = grid
     done = 0
     for i in range(states.shape[0]):
@@ -491,7 +474,7 @@ def release_rows(
         nodes = unpack(forms[i], words, codes, links)
         st[NODES] = nodes
         alive[i] = 0
-        flags = -1
+        flags, draws = -1, 0
         for draw in range(most):
             flags = draw_world(
                 things, sets, boards, st, words, other, links, bounds, kinds, notes, marks, lists, agent, mode, rng
@@ -503,79 +486,22 @@ def release_rows(
                 rejected[1] += 1
                 continue
             alive[i] += 1
-            rows[i, ATTEMPTS] = draw + 1
+            draws = draw + 1
             if alive[i] >= wanted:
                 break
         if wanted > 1 or alive[i] == 0:
             continue
         done += 1
-        write_release_row(
-            i, forms[i], flags, things, sets, boards, st, words, codes, links, the, notes, marks, agent, out, which[i], letters,
-            starts, rows, flat, flat_ends, steps, step_ends, text, text_ends, strategy, ends,
+        everything = (1 << st[N]) - 1
+        for j in range(nodes):
+            fitting = phrase(sets, everything, words[j, 0], words[j, 1], words[j, 2], PAIRWISE)
+            the[j] = 1 if j == 0 or popcount(fitting) == 1 else 0
+        for k in range(3):
+            strategy[i, k] = notes[k]
+        fill_board(boards[CELLS], grid, things, st[N])
+        length = plan(boards[CELLS], grid, agent, things[0], forms[i] % 15 // 5, forms[i] % 5, out)
+        write_row(
+            i, forms[i], flags, draws, which[i], things, st, codes, links, the, marks, agent, out, length, letters, starts, rows,
+            flat, flat_ends, steps, step_ends, text, text_ends, spare, ends,
         )  # fmt: skip
     return done
-
-
-def write_release_row(
-    i: Any,
-    form: Any,
-    flags: Any,
-    things: Any,
-    sets: Any,
-    boards: Any,
-    st: Any,
-    words: Any,
-    codes: Any,
-    links: Any,
-    the: Any,
-    notes: Any,
-    marks: Any,
-    agent: Any,
-    out: Any,
-    p: Any,
-    letters: Any,
-    starts: Any,
-    rows: Any,
-    flat: Any,
-    flat_ends: Any,
-    steps: Any,
-    step_ends: Any,
-    text: Any,
-    text_ends: Any,
-    strategy: Any,
-    ends: Any,
-) -> None:
-    """Determiners, actions and text of an accepted draw, and all of it into the outputs."""
-    nodes, n = st[NODES], st[N]
-    everything = (1 << n) - 1
-    the[0] = 1
-    said = 1
-    for j in range(1, nodes):
-        the[j] = 1 if popcount(phrase(sets, everything, words[j, 0], words[j, 1], words[j, 2], PAIRWISE)) == 1 else 0
-        said |= the[j] << j
-    fill_board(boards[CELLS], st[GRID], things, n)
-    length = plan(boards[CELLS], st[GRID], agent, things[0], form % 15 // 5, form % 5, out)
-    m = ends[0]
-    for k in range(n):
-        for a in range(5):
-            flat[a, m] = things[k, a]
-        flat[5, m] = marks[0, k]
-        flat[6, m] = -1
-        m += 1
-    ends[0] = m
-    flat_ends[i] = m
-    m = ends[1]
-    has_moved = 0
-    for k in range(length):
-        steps[m] = out[k]
-        m += 1
-        if out[k] == DO_PUSH or out[k] == DO_PULL:
-            has_moved = 1
-    ends[1] = m
-    step_ends[i] = m
-    ends[2] = spell(form, the, nodes, codes, links, letters, starts, text, ends[2])
-    text_ends[i] = ends[2]
-    for k in range(3):
-        strategy[i, k] = notes[k]
-    rows[i, FORM], rows[i, AGENT_CELL], rows[i, MOVED], rows[i, LENGTH] = form, agent[0] * st[GRID] + agent[1], has_moved, length
-    rows[i, THE], rows[i, FLAGS], rows[i, SPARE], rows[i, PATTERN] = said, flags, 0, p

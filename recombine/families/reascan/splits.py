@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from recombine.core import Option, Part, Recipe, Split
+from recombine.core import Axis, Option, Part, Recipe, Split
 from recombine.families.reascan.commands import TAG_A1, TAG_A2, TAG_A3, TAG_B1, TAG_B2
 from recombine.families.reascan.plan import PATTERNS, Widths
 from recombine.grid.codes import DIRECTIONS
@@ -117,7 +117,9 @@ _ALL = MappingProxyType({"train": ("all", "train"), "validation": ("all", "valid
 BOTH, SOUND_ONLY = ("sound", "release"), ("sound",)
 
 
-def _random(name: str, claim: str, sizes: tuple[int, int, int], recipes: tuple[str, ...] = BOTH, axis: str = "random") -> Split:
+def _random(
+    name: str, claim: str, sizes: tuple[int, int, int], recipes: tuple[str, ...] = BOTH, axis: Axis = "random"
+) -> Split:
     """A split with parts of one kind: what is in which part is decided by a hash of command, target and agent."""
     rule = "Commands, targets and agents that the other parts never combine."
     parts = {
@@ -128,12 +130,12 @@ def _random(name: str, claim: str, sizes: tuple[int, int, int], recipes: tuple[s
     return Split(name, claim, MappingProxyType(parts), recipes=recipes, axis=axis)
 
 
-def _held_out(name: str, claim: str, rule: str, size: int, axis: str) -> Split:
+def _held_out(name: str, claim: str, rule: str, size: int, axis: Axis) -> Split:
     """A test set for models trained on `all`, which never shows this combination."""
     return Split(name, claim, MappingProxyType({"test": Part("test", rule, size)}), _ALL, recipes=BOTH, axis=axis)
 
 
-def _novel(name: str, claim: str, train: str, test: str, axis: str) -> Split:
+def _novel(name: str, claim: str, train: str, test: str, axis: Axis) -> Split:
     """A split with training parts of its own."""
     parts = {
         "train": Part("train", train, 100_000),
@@ -157,6 +159,7 @@ SPLITS: Mapping[str, Split] = MappingProxyType(
             "two_clauses_rd",
             "Two conjoined relative clauses among random distractors only, so that not every word is needed.",
             RELEASED["two_clauses_rd"],
+            axis="distractors",
         ),
         "three_clauses": _random("three_clauses", "Three conjoined relative clauses.", (100_000, 5_000, 10_000), SOUND_ONLY),
         "nested": _random("nested", "A relative clause inside a relative clause.", (100_000, 5_000, 10_000), SOUND_ONLY),
@@ -182,32 +185,32 @@ SPLITS: Mapping[str, Split] = MappingProxyType(
             "Each phrase and each pair of relations of a two-clause command is known from training, its three phrases never together.",
             "The set of the three phrases is held out from training.",
             10_002,
-            "productivity",
+            "composition",
         ),
         "b2": _held_out(
             "b2",
             "Training never has 'in the same size as' and 'inside of' in one command.",
             "The command has both 'in the same size as' and 'inside of'.",
             6_660,
-            "substitution",
+            "composition",
         ),
-        "c1": _held_out("c1", "Training has at most two clauses.", "Three conjoined clauses.", 8_375, "productivity"),
+        "c1": _held_out("c1", "Training has at most two clauses.", "Three conjoined clauses.", 8_375, "length"),
         "c2": _held_out(
-            "c2", "Training never has a clause inside a clause.", "A relative clause inside a relative clause.", 8_003, "productivity"
+            "c2", "Training never has a clause inside a clause.", "A relative clause inside a relative clause.", 8_003, "composition"
         ),
         "direction": _novel(
             "direction",
             "In training the target never lies to the south-west of the agent.",
             "The target lies in any direction but south-west.",
             "The target lies to the south-west.",
-            "substitution",
+            "grounding",
         ),
         "length": _novel(
             "length",
             "Test action sequences are longer than any in training.",
             "At most `longest` actions.",
             "More than `longest` actions.",
-            "productivity",
+            "length",
         ),
         "adverb": _novel(
             "adverb",
@@ -221,7 +224,7 @@ SPLITS: Mapping[str, Split] = MappingProxyType(
             "Training has 'pull' and 'while spinning', but never together.",
             "No 'pull … while spinning'.",
             "Every command is 'pull … while spinning'.",
-            "substitution",
+            "composition",
         ),
     }
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Simulated evaluations: how often the 95 % interval covers the truth, and how often an A/A comparison cries wolf.
 
-python benchmarks/coverage.py --times 10000
+python benchmarks/interval_coverage.py --times 10000
 """
 
 from __future__ import annotations
