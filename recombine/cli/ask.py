@@ -159,7 +159,7 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     settings = _settings(arguments)
     patience = Patience(arguments.timeout, arguments.retries, arguments.backoff)
     endpoint = Endpoint(arguments.endpoint, arguments.model, settings, patience, connections=max(1, arguments.concurrency))
-    return Asked(rows, prompter, arguments.model, endpoint.url, settings, arguments.max_tokens, arguments.size), endpoint
+    return Asked(rows, prompter, arguments.model, endpoint.url, settings, _longest_reply(settings), arguments.size), endpoint
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -175,6 +175,14 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
             raise UsageError(f"--body {shown(word)} is not NAME=JSON with another name than {', '.join(RESERVED)}.")
         settings[name] = value
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def _longest_reply(settings: dict[str, Any]) -> int:
+    """The most tokens that a reply may have by these settings; caps need to know."""
+    limits = [settings[name] for name in ("max_tokens", "max_completion_tokens") if name in settings]
+    if not limits or not all(isinstance(limit, int) and not isinstance(limit, bool) and limit > 0 for limit in limits):
+        raise UsageError("a request needs max_tokens or max_completion_tokens, a whole number: without it no cap can hold.")
+    return int(min(limits))
 
 
 class Local:

@@ -27,12 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Predict and write."""
     from recombine.cli.train import request_of
     from recombine.files import writing_text
-    from recombine.models.base import single_thread
+    from recombine.models.base import find_device, single_thread
     from recombine.models.checkpoints import load_model
     from recombine.models.train import predict, prediction_lines, scores
 
     single_thread()
-    model = load_model(arguments.run).to(arguments.device)
+    model = load_model(arguments.run).to(find_device(arguments.device))
     rows = request_of(arguments).load(arguments.part or "test", arguments.size)
     examples = list(rows)[: arguments.size]
     answers = predict(model, examples, max(1, arguments.batch), arguments.device)

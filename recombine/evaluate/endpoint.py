@@ -66,10 +66,14 @@ class Secret:
         """The request header that carries the key, if there is one."""
         return {"Authorization": f"Bearer {self._value}"} if self._value else {}
 
+    def is_in(self, text: str) -> bool:
+        """Whether the text holds the key (keys under four characters are not looked for)."""
+        return len(self._value) >= 4 and self._value in text
+
     def hidden(self, text: str) -> str:
         """The text with the key taken out, and fit to be written as UTF-8."""
         clean = text.encode("utf-8", "replace").decode()
-        return clean.replace(self._value, "[key]") if len(self._value) >= 4 else clean
+        return clean.replace(self._value, "[key]") if self.is_in(clean) else clean
 
 
 def key_from_environment() -> Secret:
@@ -163,6 +167,14 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         self.url = check_endpoint(self.url)
+        try:
+            told = json.dumps([self.url, self.model, dict(self.settings)], ensure_ascii=False, allow_nan=False)
+        except ValueError:
+            raise UsageError("a setting of the request is not a finite number.") from None
+        if self.key.is_in(told):
+            raise UsageError(
+                "the key stands in the address, the model's name or a setting, which are written down; take it out."
+            )
         self._client: httpx.AsyncClient | None = None
 
     async def __aenter__(self) -> Endpoint:
@@ -174,6 +186,7 @@ class Endpoint:
         self._client = httpx.AsyncClient(
             headers={
                 **self.key.header(),
+                "Content-Type": "application/json",
                 "Accept": "application/json",
                 "Accept-Encoding": "identity",
                 "User-Agent": "recombine",
@@ -194,7 +207,7 @@ class Endpoint:
 
         Raises `EndpointError` only if asking on is of no use, besides what `before` raises.
         """
-        body = {"model": self.model, "messages": messages, **self.settings}
+        body = json.dumps({"model": self.model, "messages": messages, **self.settings}).encode()
         stream = keys.Stream("retry", self.url, self.model, name)
         began, unknown, reason = time.monotonic(), 0, ""
         for attempt in range(self.patience.retries + 1):
@@ -212,14 +225,14 @@ class Endpoint:
                     await asyncio.sleep(self.patience.wait_seconds(attempt, problem.wait_seconds, stream))
         return Reply(error=self.key.hidden(reason), unknown=unknown, seconds=round(time.monotonic() - began, 3))
 
-    async def _attempt(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def _attempt(self, body: bytes) -> dict[str, Any]:
         import httpx
 
         assert self._client is not None, "use the endpoint as an async context"
         try:
             async with (
                 asyncio.timeout(self.patience.timeout_seconds),
-                self._client.stream("POST", f"{self.url}/chat/completions", json=body) as response,
+                self._client.stream("POST", f"{self.url}/chat/completions", content=body) as response,
             ):
                 return self._read(response, await self._body(response))
         except TimeoutError:

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any, Literal, Protocol, cast
 
 from recombine import keys
-from recombine.core import Example, Family
+from recombine.core import Example, Family, make_job
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import FAMILIES
 
@@ -155,11 +155,16 @@ class Prompter:
             parts.append("Rules:\n" + self.words.rules(self.family.NAME))
         return "\n\n".join(parts)
 
-    @property
+    @cached_property
     def hash(self) -> str:
-        """16 hex digits for all that is common to the prompts: words, style, sight, and the examples if they are common."""
+        """16 hex digits for all that is common to the prompts: words, style, sight, and the examples if they are common.
+
+        The wording of questions enters by one question: that about the first row of the family's first part.
+        """
+        first = self.family.example(self.family.generate(make_job(self.family).rows(0, 1)), 0)
         shots = [] if self.fresh else list(islice(self._common(), self.shots))
-        common = [text for shot in shots for text in (shot.id, self._worked(shot))]
+        common = [self.words.question(first, self.sight)]
+        common += [text for shot in shots for text in (shot.id, self._worked(shot))]
         settings = [self.family.NAME, self.style, self.sight, str(self.shots), str(self.fresh), str(self.seed)]
         return keys.digest(self.preamble, STYLES[self.style], *settings, *common).hex()[:16]
 
@@ -173,8 +178,8 @@ class Prompter:
             pieces.append(self._worked(shot) + "\n\n")
         if shots:
             pieces.append("Now the one to answer:\n")
-        question = self.words.question(example, self.sight)
         pieces += [*self._seen(example), STYLES[self.style]]
+        question = self.words.question(example, self.sight)
         return Prompt(example.id, _joined(pieces), question, tuple(shot.id for shot in shots))
 
     def _seen(self, example: Example) -> list[str | bytes]:

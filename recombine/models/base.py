@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.core import Option
-from recombine.errors import UnknownName
+from recombine.errors import UnknownName, UsageError, shown
 
 if TYPE_CHECKING:
     from recombine.core import Example
@@ -118,3 +118,13 @@ def as_json(config: Any) -> dict[str, Any]:
 def single_thread() -> None:
     """One thread per process: the fastest way to run several trainings, and the only reproducible one."""
     torch.set_num_threads(1)
+
+
+def find_device(name: str) -> torch.device:
+    """The device of this name; one that does not exist here is an error that says so."""
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as problem:
+        raise UsageError(f"device {shown(name)} cannot be used here: {str(problem).splitlines()[0][:120]} Use cpu.") from None
+    return device

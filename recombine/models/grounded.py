@@ -79,7 +79,7 @@ class GroundedModel(Model):
 
     def encode(self, example: Example, answered: bool) -> Item:
         actions = self.words_out.encode(example.answer.split(","), end=True) if answered else None
-        cell = int(example.meta.get("target_cell", -1)) if answered else -1
+        cell = _target_cell(example) if answered else -1
         return Item(self.words_in.encode(str(example.inputs["command"]).split()), self.grid(example.inputs), actions, cell)
 
     def grid(self, inputs: Mapping[str, Any]) -> NDArray[np.uint8]:
@@ -114,6 +114,14 @@ class GroundedModel(Model):
     def spoken(self, rows: Sequence[Sequence[int]]) -> list[str]:
         """Rows of action numbers as answers."""
         return [",".join(self.words_out.decode(row)) for row in rows]
+
+
+def _target_cell(example: Example) -> int:
+    """The number of the cell where the target stands, for the auxiliary loss of training; -1 if the world does not say."""
+    for thing in getattr(example.world, "things", ()):
+        if thing.role == "target":
+            return int(thing.row * example.inputs["grid_size"] + thing.column)
+    return -1
 
 
 class WorldReader(nn.Module):

@@ -20,7 +20,7 @@ from typing import Any
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.files import write_json, write_text
 from recombine.models.cells import Cell
-from recombine.models.experiments import Experiment, Scale, find_scale, run
+from recombine.models.experiments import TEST, Experiment, Scale, find_scale, run
 from recombine.models.tables import TABLES
 
 
@@ -58,16 +58,17 @@ class Report:
 
 
 def reproduce(wish: Wish, out: Path) -> Report:
-    """Run every cell that is not finished yet, and write `TABLE-SCALE.json` and `.md` into `out`."""
+    """Run every wanted cell that is not finished yet; write all finished ones into `out` as `TABLE-SCALE.json` and `.md`."""
     if wish.table not in TABLES:
         raise UnknownName("table", wish.table, TABLES)
     table = TABLES[wish.table]
     scale = find_scale(wish.scale, table.scales)
     if wish.seeds:
         scale = replace(scale, seeds=wish.seeds)
-    cells = [cell for cell in table.cells(wish.files) if _is_wanted(cell, wish.only)]
-    if not any(cell.source for cell in cells):
+    every = table.cells(wish.files)
+    if not any(cell.source and _is_wanted(cell, wish.only) for cell in every):
         raise UsageError(f"no cell of {wish.table} has {shown(' or '.join(wish.only))} in its name.")
+    cells = [cell for cell in every if _is_wanted(cell, wish.only) or _is_done(cell, scale, out / "runs")]
     experiments = {e.name: e for cell in cells if cell.source for e in _seeds(cell, scale)}
     started = time.monotonic()
     results = _run_all(list(experiments.values()), out / "runs", wish.workers)
@@ -93,6 +94,11 @@ def reproduce(wish: Wish, out: Path) -> Report:
 def _is_wanted(cell: Cell, only: Sequence[str]) -> bool:
     name = f"{cell.row} | {cell.column}".lower()
     return not only or (cell.source is not None and any(text.lower() in name for text in only))
+
+
+def _is_done(cell: Cell, scale: Scale, runs: Path) -> bool:
+    """Whether earlier calls finished all runs of a cell: such cells are shown even when not asked for."""
+    return cell.source is not None and all((runs / e.name / TEST).is_file() for e in _seeds(cell, scale))
 
 
 def _seeds(cell: Cell, scale: Scale) -> Iterable[Experiment]:

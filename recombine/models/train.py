@@ -20,7 +20,7 @@ from recombine import __version__, keys
 from recombine.errors import FileError, UsageError, shown
 from recombine.files import write_json, write_text
 from recombine.models import checkpoints, find_model
-from recombine.models.base import Model, Training, as_json, single_thread
+from recombine.models.base import Model, Training, as_json, find_device, single_thread
 from recombine.models.batching import buckets, by_length, to_device
 from recombine.models.checkpoints import BEST, LAST, METRICS, RESULT, RUN, State, load_tensors, save_tensors
 
@@ -72,6 +72,7 @@ def train(
     Validation goes by the mean of `Example.score`, the task's own metric (for NACS: back-mapping), unless a `metric` is given.
     """
     single_thread()
+    place = find_device(device)
     examples, held = list(fit), list(validation)
     if not examples or not held:
         raise UsageError("training needs at least one example to fit and one for validation.")
@@ -79,7 +80,7 @@ def train(
     torch.manual_seed(keys.state("weights", plan.training.seed))
     model = cls.build(plan.config, examples)
     _claim(plan, model, out)
-    run = _Run(plan.training, model.to(torch.device(device)), out, torch.device(device), metric or mean_score)
+    run = _Run(plan.training, model.to(place), out, place, metric or mean_score)
     run.resume()
     if not run.state.stopped:
         run.fit(examples, held, report or _silent)

@@ -34,6 +34,7 @@ class ChatServer(ThreadingHTTPServer):
         self.headers: list[dict[str, str]] = []
         self.times: list[float] = []
         self.sent_bytes = 0
+        self.active = self.most_active = 0
         self.lock = threading.Lock()
         self.news = threading.Condition(self.lock)
 
@@ -81,9 +82,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.headers.append(dict(self.headers))
             self.server.times.append(time.monotonic())
             fault = self.server.faults.popleft() if self.server.faults else ""
+            self.server.active += 1
+            self.server.most_active = max(self.server.most_active, self.server.active)
             self.server.news.notify_all()
         if self.server.delay_seconds:
             time.sleep(self.server.delay_seconds)
+        with self.server.lock:
+            self.server.active -= 1
         if fault and fault != "ok":
             getattr(self, f"fault_{fault}")()
             return

@@ -128,7 +128,16 @@ def test_pictures_and_examples_go_out_as_the_command_line_says(
     assert (body["max_completion_tokens"], body["seed"], body["temperature"]) == (99, 5, 0.0)
     assert "max_tokens" not in body
     assert "The grid holds" not in json.dumps(body)
-    for bad in (["--body", "messages=[]"], ["--body", "x"], ["--style", "slowly"], ["--max-tokens", "0"], ["--timeout", "0"]):
+    for bad in (
+        ["--body", "messages=[]"],
+        ["--body", "x"],
+        ["--style", "slowly"],
+        ["--max-tokens", "0"],
+        ["--body", "max_completion_tokens=null"],
+        ["--body", "x=NaN"],
+        ["--temperature", "nan"],
+        ["--timeout", "0"],
+    ):
         assert main([*words, *bad]) == 2
 
 
@@ -223,6 +232,9 @@ def test_keys_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None
     assert key_from_environment().header() == {"Authorization": "Bearer other"}
     monkeypatch.setenv("RECOMBINE_API_KEY", "own")
     assert key_from_environment().header() == {"Authorization": "Bearer own"}
+    with pytest.raises(UsageError, match="take it out") as told:
+        Endpoint("https://example.com/v1", "m", {"user": f"me {KEY}"}, key=Secret(KEY))
+    assert KEY not in str(told.value)
     with pytest.raises(UsageError) as refused:
         Secret("sk-a\nX-Evil: 1")
     assert "sk-a" not in str(refused.value)
@@ -245,6 +257,12 @@ def test_local_and_encrypted_endpoints_are_taken() -> None:
 
 
 # --- caps ------------------------------------------------------------------------------------------------------------
+
+
+def test_no_more_requests_are_under_way_than_allowed(server: Any, tmp_path: Path) -> None:
+    server.delay_seconds = 0.05
+    assert run(server, tmp_path / "r", 12, concurrency=3).statuses == {"right": 12}
+    assert server.most_active == 3
 
 
 def test_caps_stop_before_they_are_exceeded_and_the_run_goes_on_when_raised(server: Any, tmp_path: Path) -> None:

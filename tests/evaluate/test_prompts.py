@@ -138,6 +138,18 @@ def test_the_examples_in_the_rules_of_scan_are_right() -> None:
         assert format_actions(corpus().letters[places()[command]]) == actions
 
 
+def test_the_examples_in_the_rules_of_clutrr_are_right() -> None:
+    from recombine.families.clutrr.kinship import CODES
+    from recombine.families.clutrr.rules import compose_table
+
+    text = " ".join(asking("clutrr").rules("clutrr").split())
+    found = re.findall(r"the (\w+) of one's (\w+) is one's (\w+)", text)
+    assert len(found) == 5
+    for second, first, whole in found:
+        for gender in (0, 1):
+            assert compose_table()[gender, CODES[first], CODES[second]] == CODES[whole]
+
+
 DIRECTIONS = ("north", "east", "south", "west")
 STEPS = {"north": (-1, 0), "east": (0, 1), "south": (1, 0), "west": (0, -1)}
 

@@ -201,6 +201,15 @@ def test_mistakes_are_named_by_the_reading_under_which_the_answer_is_right() -> 
     assert set(readers.READERS) >= {name for name, _ in readers.readings(program.compile(meta["program"]))}
 
 
+def test_hostile_answers_score_nothing_and_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    attacks = ["__import__('os').system('touch x')", "open('x','w').write('x')", "exec(\"open('x','w')\")", "9**9**9", "STOP" * 900, "ADD " * 900, "(" * 3_000, "\0", "\ud800", "STOP; STOP", "ADD blue left; STOP\nSTOP", "true or false", "ADD blue left or ADD blue right; STOP"]  # fmt: skip
+    for example in (examples(1)[0], examples(1, scene="scatter")[0], examples(1, task="truth")[0]):
+        for text in attacks:
+            assert example.score(text).value == 0.0, text
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_corrupted_examples_are_caught() -> None:
     example = examples(3, seed=5)[0]
     for change in (

@@ -84,3 +84,16 @@ def test_table_3_runs_whole(tmp_path: Path) -> None:
         "C2",
     ]
     assert report.rows[4][2].endswith("| 92.2 ± 0.8")
+
+
+def test_auxiliary_loss_looks_for_the_target() -> None:
+    examples = short("gscan", 8)
+    cls, config = find_model("mlstm")
+    config = changed(config, {key: value for key, value in QUIET.items() if hasattr(config, key)})
+    torch.manual_seed(0)
+    model = cls.build(config, examples)
+    items = [model.encode(e, True) for e in examples]
+    assert [item.cell for item in items] == [e.world.things[0].row * 6 + e.world.things[0].column for e in examples]
+    plain = float(model.loss(model.collate(items)).value.detach())
+    model.config = changed(config, {"target_weight": 0.3})
+    assert float(model.loss(model.collate(items)).value.detach()) > plain + 0.3

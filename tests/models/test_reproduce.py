@@ -40,6 +40,8 @@ def test_runs_are_shared_out_over_processes(tmp_path: Path) -> None:
     report = reproduce(Wish("nacs-table4", "minute", workers=2, seeds=2, only=("GRU | Jump", "rnn | simple")), tmp_path)
     assert [row[0] for row in report.rows] == ["RNN", "GRU"]
     assert json.loads(report.json_path.read_text())["cells"][0]["runs"][1].endswith("seed1")
+    more = reproduce(Wish("nacs-table4", "minute", workers=1, seeds=2, only=("LSTM | Jump",)), tmp_path)
+    assert [row[0] for row in more.rows] == ["RNN", "GRU", "LSTM"]
 
 
 def test_wrong_names_are_answered_with_the_right_ones(tmp_path: Path) -> None:

@@ -34,12 +34,13 @@ CITATION = """@inproceedings{sinha2019clutrr,
 }
 """
 RECIPES: Mapping[str, Recipe] = {
-    "sound": Recipe("sound", "True families, complete rules: one answer follows from every story, needs all k facts, and is true."),
+    "sound": Recipe(
+        "sound", "True families, complete rules: one answer follows from every story, needs all k facts, and is true."
+    ),
     "release": Recipe("release", "The released generator: 42 people, 16 rules, the first derived relation wins, true or not."),
 }
 CLUSTER = "clause"
 DIALS: tuple[str, ...] = ("k", "fact_count")
-
 
 
 def size(job: Job) -> int:

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from functools import cache
 
 from recombine.families.clutrr.kinship import (
-    CHILD, CHILD_IN_LAW, GRANDCHILD, GRANDPARENT, INVERSE, NIBLING, PARENT, PARENT_IN_LAW, PIBLING, SIBLING, SPOUSE,
+    CHILD,
+    CHILD_IN_LAW,
+    GRANDCHILD,
+    GRANDPARENT,
+    INVERSE,
+    NIBLING,
+    PARENT,
+    PARENT_IN_LAW,
+    PIBLING,
+    SIBLING,
+    SPOUSE,
 )  # fmt: skip
 from recombine.keys import Stream
 

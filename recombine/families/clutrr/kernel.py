@@ -108,7 +108,9 @@ def splice(path: Any, words: Any, m: int, i: int, z: int, a: int, b: int) -> Non
     words[i + 1] = b
 
 
-def expand(g: Any, w: Any, path: Any, words: Any, proof: Any, k: int, first: int, last: int, wanted: int, hold_out: int, rng: Any) -> Any:
+def expand(
+    g: Any, w: Any, path: Any, words: Any, proof: Any, k: int, first: int, last: int, wanted: int, hold_out: int, rng: Any
+) -> Any:
     """Backward chaining from one edge to k stated ones, each through a newly named person; the number of steps, or -1.
 
     `path` and `words` hold the edge and receive the chain. A proof step is (x, z, y, r1, r2, r): x's r1 is z, whose r2 is y, so
@@ -239,7 +241,7 @@ def draw_path(g: Any, cells: Any, at: int, k: int, c: Any, w: Any, rng: Any) -> 
     w.people[0, NAMED] = 1
     w.path[1] = place(w.people, w.size, 0, at % 22, rng)
     w.clause[0] = at % 22
-    wanted = -1 if k < 3 else np.int64(c.wants_held_out)
+    wanted = -1 if k < 3 else int(c.wants_held_out)
     return expand(g, w, w.path, w.clause, w.proof, k, cells.first[cell], cells.last[cell], wanted, c.hold_out, rng)
 
 
@@ -328,7 +330,9 @@ def told_rank(w: Any, chunks: int, x: int, y: int) -> Any:
     return np.int64(word >> _S40)
 
 
-def word_story(w: Any, k: int, x: int, y: int, c: Any, name_bytes: Any, name_offsets: Any, t: Any, rng: Any, out: Any, at: int) -> Any:
+def word_story(
+    w: Any, k: int, x: int, y: int, c: Any, name_bytes: Any, name_offsets: Any, t: Any, rng: Any, out: Any, at: int
+) -> Any:
     """Write the story so that it belongs to the part; (new end, chunks), or (-1, reason). Held-out clauses belong by themselves."""
     facts = w.facts[: w.counts[0]]
     is_apart = c.wants_held_out and k >= 3

@@ -22,7 +22,9 @@ NEUTRAL: tuple[str, ...] = (
 )  # fmt: skip
 """The 11 relations without gender; code // 2 of a word."""
 
-PARENT, CHILD, SPOUSE, SIBLING, GRANDPARENT, GRANDCHILD, PIBLING, NIBLING, PARENT_IN_LAW, CHILD_IN_LAW, SIBLING_IN_LAW = range(11)
+PARENT, CHILD, SPOUSE, SIBLING, GRANDPARENT, GRANDCHILD, PIBLING, NIBLING, PARENT_IN_LAW, CHILD_IN_LAW, SIBLING_IN_LAW = range(
+    11
+)
 
 INVERSE: tuple[int, ...] = (CHILD, PARENT, SPOUSE, SIBLING, GRANDCHILD, GRANDPARENT, NIBLING, PIBLING, CHILD_IN_LAW, PARENT_IN_LAW, SIBLING_IN_LAW)  # fmt: skip
 """Neutral relation -> neutral relation of the reversed edge."""

@@ -88,14 +88,18 @@ def read_names(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if not name and not gender:
             continue
         if not _NAME.fullmatch(name) or gender.lower() not in ("female", "male", "f", "m"):
-            raise FileError(f"line {number} of {shown(path)} is {shown(line)}; expected a name and female or male: `Alice,female`.")
+            raise FileError(
+                f"line {number} of {shown(path)} is {shown(line)}; expected a name and female or male: `Alice,female`."
+            )
         found[MALE if gender.lower().startswith("m") else FEMALE].append(name)
     both = set(found[0]) & set(found[1])
     if both:
         raise FileError(f"{shown(path)} gives {shown(min(both))} both genders; keep one.")
     female, male = tuple(sorted(set(found[0]))), tuple(sorted(set(found[1])))
     if min(len(female), len(male)) < MIN_NAMES:
-        raise FileError(f"{shown(path)} has {len(female)} female and {len(male)} male names; at least {MIN_NAMES} of each are needed.")
+        raise FileError(
+            f"{shown(path)} has {len(female)} female and {len(male)} male names; at least {MIN_NAMES} of each are needed."
+        )
     return female, male
 
 

@@ -209,7 +209,15 @@ def _example(cells: Mapping[str, str], place: str) -> Example:
     if lost:
         meta["untyped_noise"] = lost
     question = cells.get("text_query") or f"What is [{asked[1]}] to [{asked[0]}]?"
-    return Example(this_family(), cells.get("id") or place, inputs_of(cells["story"], question, plan), answer, plan, _world(cells, genders), meta)
+    return Example(
+        this_family(),
+        cells.get("id") or place,
+        inputs_of(cells["story"], question, plan),
+        answer,
+        plan,
+        _world(cells, genders),
+        meta,
+    )
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -19,7 +19,9 @@ OPTIONS: Mapping[str, Option] = {
     "k": Option("", f"facts on the path instead of the split's: one number or several (`4`, `2,3,4`), 2 to {MAX_K}"),
     "noise": Option("", "noise instead of the split's", choices=("", *NOISE_NAMES, "all")),
     "noise_facts": Option(0, "facts of each kind of noise; 0 draws 1 (supporting: 2) up to about k / 2", low=0, high=12),
-    "anchor": Option("end", "where irrelevant noise is attached: to a person of the query, or anywhere", choices=("end", "any")),
+    "anchor": Option(
+        "end", "where irrelevant noise is attached: to a person of the query, or anywhere", choices=("end", "any")
+    ),
     "memory": Option(0.0, "fraction of questions that ask a stated fact (1: the memory task)", low=0, high=1),
     "hold_out": Option(0.1, "fraction of clauses held out from training at each k >= 3", low=0, high=0.9),
     "language": Option("paraphrase", "how facts are worded", choices=("paraphrase", "simple")),

@@ -142,7 +142,7 @@ def validate(example: Example) -> list[Problem]:
     plan: Plan = example.plan
     if example.answer not in CODES:
         return [Problem("wrong_label", f"{shown(example.answer)} is none of the 22 relations")]
-    bits = _check(*_arrays(plan, example.world), example, compiled=False)
+    bits = _check(_arrays(plan, example.world), example)
     return _problems(bits, plan, example.answer) + _meta_problems(example) + _text_problems(example)
 
 
@@ -164,12 +164,11 @@ def _arrays(plan: Plan, world: People) -> tuple[Array, ...]:
     return facts, places, kinds, np.array(plan.genders, np.int8), people, proof
 
 
-def _check(
-    facts: Array, places: Array, kinds: Array, genders: Array, people: Array, proof: Array, example: Example, compiled: bool
-) -> int:  # fmt: skip
+def _check(arrays: Sequence[Array], example: Example) -> int:
+    facts, places, kinds, genders, people, proof = arrays
     n = len(genders)
     meta = example.meta
-    kernel = kernels.load("recombine.families.clutrr.fixpoint", compiled)
+    kernel = kernels.load("recombine.families.clutrr.fixpoint", compiled=False)
     masks = np.zeros((n, n), np.int64)
     scratch = np.zeros(max(n, 1), np.int64), np.zeros(max(n, 1), np.int64)
     return int(
@@ -192,7 +191,9 @@ def _meta_problems(example: Example) -> list[Problem]:
     found = []
     words = [RELATIONS[fact.relation] for fact in plan.path]
     if "-".join(words) != meta["clause"]:
-        found.append(Problem("wrong_clause", f"the clause is called {shown(meta['clause'])}, but the path says {'-'.join(words)}"))
+        found.append(
+            Problem("wrong_clause", f"the clause is called {shown(meta['clause'])}, but the path says {'-'.join(words)}")
+        )
     if len(set(plan.names)) != len(plan.names):
         found.append(Problem("same_name", f"two people have one name: {shown(list(plan.names))}"))
     fraction = float(meta.get("options", {}).get("hold_out", 0.1))
@@ -266,7 +267,9 @@ def _names(column: Any) -> list[str]:
 def _coded(column: Any, codes: Mapping[str, int]) -> Array:
     """A column of strings as numbers."""
     if isinstance(column, Coded):
-        return np.array([codes[value] for value in column.values], np.int64)[np.asarray(column.codes)]
+        table: Array = np.array([codes[value] for value in column.values], np.int64)
+        found: Array = table[np.asarray(column.codes)]
+        return found
     return np.array([codes[column[i]] for i in range(len(column))], np.int64)
 
 

@@ -151,7 +151,9 @@ def anonymous(text: str, names: Sequence[str], tokens: Mapping[str, str] | None 
     if not names:
         return text
     known = dict(tokens or {})
-    found = re.compile(r"\[?(?<![\w-])(" + "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True)) + r")(?![\w-])\]?")
+    found = re.compile(
+        r"\[?(?<![\w-])(" + "|".join(re.escape(n) for n in sorted(names, key=len, reverse=True)) + r")(?![\w-])\]?"
+    )
 
     def token(match: re.Match[str]) -> str:
         return known.setdefault(match[1], f"@entity-{len(known)}")

@@ -130,21 +130,23 @@ class _Run:
             edge = self.stream.choice(path)
         return []
 
-    def _disconnected(self, path: list[Edge], people: set[int], _: Edge) -> list[Edge]:
+    def _disconnected(self, _path: list[Edge], people: set[int], _target: Edge) -> list[Edge]:
         edges = [edge for edge in self.rising if edge[0] not in people and edge[1] not in people]
         return self.stream.sample(edges, min(1 + self.stream.below(max(1, self.k // 2)), len(edges)))
 
     def one_pass(self, clauses: frozenset[tuple[int, ...]] | None) -> list[Puzzle]:
-        """Each related pair as a target once, then the balancing; noise is spared for clauses that are not asked for."""
+        """Each related pair as a target once, then the balancing; noise is spared for clauses that will not be kept."""
         drawn: dict[tuple[int, ...], list[tuple[Edge, list[Edge], Any, Any]]] = {}
         words = {edge: word(relation, self.genders[edge[1]]) for edge, relation in self.table.items()}
+        most = min(self.counts.values()) if self.is_equal and self.counts else MAX_PASSES * len(self.table)
         for target in self.table:
             path, proof = self.derive(target)
             if len(path) != self.k:
                 continue
             clause = tuple([words[edge] for edge in path])
-            is_asked = clauses is None or clause in clauses
-            noise = self.add_noise(path, target) if self.noise and is_asked else []
+            if clauses is not None and clause not in clauses:
+                continue
+            noise = self.add_noise(path, target) if self.noise and self.counts.get(clause, 0) <= most else []
             if noise is not None:
                 drawn.setdefault(clause, []).append((target, path, noise, proof))
         kept = self._balanced(drawn)
@@ -152,7 +154,6 @@ class _Run:
         return [
             Puzzle(target, tuple(path), tuple(noise), tuple(proof), genders, names, clause)
             for clause, found in kept.items()
-            if clauses is None or clause in clauses
             for target, path, noise, proof in found
         ]
 
@@ -189,11 +190,15 @@ class _Run:
                 return found
             found += self.one_pass(clauses)
             self.flip()
-        raise Infeasible(f"only {len(found)} of {wanted} release puzzles with k = {self.k} in {MAX_PASSES} passes; use larger families.")
+        raise Infeasible(
+            f"only {len(found)} of {wanted} release puzzles with k = {self.k} in {MAX_PASSES} passes; use larger families."
+        )
 
 
 @lru_cache(maxsize=32)
-def _run(key: str, job: Job, k: int, noise: int, role: str, clauses: frozenset[tuple[int, ...]] | None) -> tuple[Tree, list[Puzzle]]:
+def _run(
+    key: str, job: Job, k: int, noise: int, role: str, clauses: frozenset[tuple[int, ...]] | None
+) -> tuple[Tree, list[Puzzle]]:
     """The rows of one run, named by `key`: the job without its part, so that the parts of a split share it."""
     from recombine.families.clutrr.generate import name_table
 
@@ -361,7 +366,7 @@ def _columns(rows: list[_Row], d: Dials, states: Any) -> dict[str, Any]:
         "clause": Coded(np.arange(len(rows)), ["-".join(RELATIONS[c] for c in row.puzzle.clause) for row in rows]),
         "held_out": np.array([row.held_out for row in rows], np.bool_),
         "memory": np.array([row.memory for row in rows], np.bool_),
-        "names": Ragged(Coded(people.values, pool), people.offsets),
+        "names": Ragged(Coded(np.asarray(people.values), pool), people.offsets),
         "genders": _ragged(genders, np.int8),
         "facts": Ragged(out_facts.astype(np.int16).reshape(-1), 3 * offsets),
         "places": Ragged(places, offsets),

@@ -7,6 +7,7 @@ row can be lawful and still ambiguous, false in the hidden family, or solvable b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from recombine.core import Example, Problem
 from recombine.errors import shown
@@ -64,12 +65,16 @@ def validate_release(example: Example) -> list[Problem]:
     path = plan.path
     if example.meta.get("memory"):
         if (target, x, y) not in {fact.triple for fact in path}:
-            found.append(Problem("wrong_label", f"the story does not state that {plan.names[y]} is {plan.names[x]}'s {example.answer}"))
+            found.append(
+                Problem("wrong_label", f"the story does not state that {plan.names[y]} is {plan.names[x]}'s {example.answer}")
+            )
         return found
     answers = derivable([fact.relation // 2 for fact in path])
     if target // 2 not in answers or target % 2 != 1 - plan.genders[y]:
         named = ", ".join(NEUTRAL[a] for a in sorted(answers)) or "nothing"
-        found.append(Problem("wrong_label", f"the path proves {named}, not that {plan.names[y]} is {plan.names[x]}'s {example.answer}"))
+        found.append(
+            Problem("wrong_label", f"the path proves {named}, not that {plan.names[y]} is {plan.names[x]}'s {example.answer}")
+        )
     elif len(answers) > 1:
         named = ", ".join(NEUTRAL[a] for a in sorted(answers))
         found.append(Problem("ambiguous", f"the path proves all of: {named}", "artifact"))
@@ -82,14 +87,16 @@ def _shape_problems(example: Example, plan: Plan) -> list[Problem]:
     x, y = plan.query
     if not example.meta.get("memory"):
         ends = [fact.subject for fact in path] + [path[-1].relative] if path else []
-        if not path or ends[0] != x or ends[-1] != y or any(a.relative != b.subject for a, b in zip(path, path[1:], strict=False)):
+        if not path or ends[0] != x or ends[-1] != y or any(a.relative != b.subject for a, b in pairwise(path)):
             found.append(Problem("bad_path", f"the clean facts do not lead from {plan.names[x]} to {plan.names[y]}"))
     wrong = [f for f in plan.facts if f.relation % 2 != 1 - plan.genders[f.relative]]
     if wrong:
         found.append(Problem("wrong_gender", f"the words and genders disagree: {plan.sentence(*wrong[0].triple)}"))
     clause = "-".join(RELATIONS[fact.relation] for fact in path)
     if example.meta.get("clause", clause) != clause:
-        found.append(Problem("wrong_clause", f"the clause is called {shown(example.meta['clause'])}, but the path says {clause}"))
+        found.append(
+            Problem("wrong_clause", f"the clause is called {shown(example.meta['clause'])}, but the path says {clause}")
+        )
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -14,7 +15,7 @@ from recombine.families.clutrr.plan import KINDS, Fact, People, Plan
 from recombine.families.clutrr.tree import layout
 
 MEDIA: tuple[Medium, ...] = ("text", "graph", "svg", "png")
-_CELL_WIDTH, _CELL_HEIGHT, _MARGIN = 92, 118, 56
+_CELL_WIDTH, _CELL_HEIGHT, _MARGIN = 96, 128, 60
 _COLORS = {0: "#1f6feb", 1: "#8250df", 2: "#bc6c00", 3: "#6e7781"}
 _INK, _FAINT, _QUERY, _PAPER = "#1f2328", "#c4c9d0", "#cf222e", "#ffffff"
 _FILLS = ("#fde7ef", "#e3eefc")
@@ -89,11 +90,11 @@ def drawing(example: Example) -> tuple[int, int, list[Mark]]:
     """(width, height, marks): the tree below, then facts, then people, then words."""
     plan: Plan = example.plan
     world = example.world if example.world is not None else _unrelated(plan)
-    spots = [(_MARGIN + x * _CELL_WIDTH, _MARGIN + 26 + row * _CELL_HEIGHT) for x, row in layout(world)]
+    spots = [(_MARGIN + x * _CELL_WIDTH, _MARGIN + 26.0 + row * _CELL_HEIGHT) for x, row in layout(world)]
     marks: list[Mark] = list(_tree_lines(world, spots))
     labels: list[Mark] = []
     for fact in plan.facts:
-        line, label = _arrow(plan, fact, spots)
+        line, label = _arrow(fact, spots)
         marks += line
         labels.append(label)
     for p, (x, y) in enumerate(spots):
@@ -137,24 +138,42 @@ def _tree_lines(world: People, spots: list[tuple[float, float]]) -> list[Mark]:
     return marks
 
 
-def _arrow(plan: Plan, fact: Fact, spots: list[tuple[float, float]]) -> tuple[list[Mark], Label]:
-    """The fact from subject to relative, bowed so that opposite ones do not cover each other, with its word."""
+def _arrow(fact: Fact, spots: list[tuple[float, float]]) -> tuple[list[Mark], Label]:
+    """The fact from subject to relative as a bow with its word; between people of one row it passes above the others."""
     (x1, y1), (x2, y2) = spots[fact.subject], spots[fact.relative]
     dx, dy = x2 - x1, y2 - y1
     length = max((dx * dx + dy * dy) ** 0.5, 1.0)
     ux, uy = dx / length, dy / length
-    bow = min(26.0, 9 + length / 14)
-    mx, my = (x1 + x2) / 2 - uy * bow, (y1 + y2) / 2 + ux * bow
-    color, dashed = _COLORS[fact.kind], fact.kind != 0
-    sx, sy, ex, ey = x1 + ux * 19, y1 + uy * 19, x2 - ux * 19, y2 - uy * 19
-    marks: list[Mark] = [Line(sx, sy, mx, my, color, 2.2, dashed), Line(mx, my, ex, ey, color, 2.2, dashed)]
-    hx, hy = ex - mx, ey - my
-    size = max((hx * hx + hy * hy) ** 0.5, 1.0)
-    hx, hy = hx / size, hy / size
-    for side in (0.5, -0.5):
-        marks.append(Line(ex, ey, ex - 9 * hx - 9 * side * hy, ey - 9 * hy + 9 * side * hx, color, 2.2))
+    side = 1.0 if abs(dy) > 1 or dx < 0 else -1.0
+    bow = side * (8 + length / 14 if abs(dy) > 1 else 18 + length / 9)
+    curve = _curve((x1, y1), ((x1 + x2) / 2 - 2 * bow * uy, (y1 + y2) / 2 + 2 * bow * ux), (x2, y2))
+    color, is_noise = _COLORS[fact.kind], fact.kind != 0
+    kept = [p for p in curve if min(_apart(p, (x1, y1)), _apart(p, (x2, y2))) > 21]
+    marks: list[Mark] = [Line(*a, *b, color, 2.2, is_noise) for a, b in pairwise(kept)]
+    (px, py), (ex, ey) = kept[-2:] if len(kept) > 1 else ((x1, y1), (x2, y2))
+    size = max(_apart((px, py), (ex, ey)), 0.1)
+    hx, hy = (ex - px) / size, (ey - py) / size
+    for half in (0.5, -0.5):
+        marks.append(Line(ex, ey, ex - 9 * hx - 9 * half * hy, ey - 9 * hy + 9 * half * hx, color, 2.2))
     step = f"{fact.place + 1} " if fact.place >= 0 else ""
-    return marks, Label(mx, my, step + RELATIONS[fact.relation], color, 12, backed=True)
+    return marks, Label(*curve[len(curve) // 2], step + RELATIONS[fact.relation], color, 12, backed=True)
+
+
+_Point = tuple[float, float]
+
+
+def _curve(a: _Point, c: _Point, b: _Point, pieces: int = 64) -> list[_Point]:
+    """Points of the quadratic curve from a to b that leans towards c."""
+    found = []
+    for i in range(pieces + 1):
+        t = i / pieces
+        u = 1 - t
+        found.append((u * u * a[0] + 2 * u * t * c[0] + t * t * b[0], u * u * a[1] + 2 * u * t * c[1] + t * t * b[1]))
+    return found
+
+
+def _apart(a: _Point, b: _Point) -> float:
+    return float(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5)
 
 
 def _svg(width: int, height: int, marks: list[Mark]) -> str:
@@ -164,7 +183,7 @@ def _svg(width: int, height: int, marks: list[Mark]) -> str:
 
 def _svg_mark(mark: Mark) -> str:
     if isinstance(mark, Line):
-        dash = ' stroke-dasharray="6 4"' if mark.dashed else ""
+        dash = ' stroke-dasharray="3 3"' if mark.dashed else ""
         ends = f'x1="{mark.x1:.1f}" y1="{mark.y1:.1f}" x2="{mark.x2:.1f}" y2="{mark.y2:.1f}"'
         return f'<line {ends} stroke="{mark.color}" stroke-width="{mark.width}" stroke-linecap="round"{dash}/>'
     if isinstance(mark, Shape):
@@ -205,13 +224,15 @@ def _draw(pen: Any, mark: Mark, scale: int) -> None:
         font = ImageFont.load_default(mark.size * scale)
         anchor = "lm" if mark.left else "mm"
         at = (mark.x * scale, mark.y * scale)
-        pen.text(at, mark.text, fill=mark.color, font=font, anchor=anchor, stroke_width=2 * scale * mark.backed, stroke_fill=_PAPER)
+        pen.text(
+            at, mark.text, fill=mark.color, font=font, anchor=anchor, stroke_width=2 * scale * mark.backed, stroke_fill=_PAPER
+        )
 
 
 def _draw_line(pen: Any, mark: Line, scale: int) -> None:
     dx, dy = mark.x2 - mark.x1, mark.y2 - mark.y1
     length = (dx * dx + dy * dy) ** 0.5
-    dashes = max(1, int(length // 10)) if mark.dashed else 1
+    dashes = max(1, int(length // 6)) if mark.dashed else 1
     for i in range(dashes):
         a, b = (i / dashes, (i + 0.6) / dashes) if mark.dashed else (0.0, 1.0)
         ends = [(mark.x1 + dx * t, mark.y1 + dy * t) for t in (a, b)]

@@ -33,7 +33,7 @@ def _generalization(name: str, ks: tuple[int, ...]) -> Split:
     }
     parts |= {f"test_k{k}": Part(f"test_k{k}", f"k = {k}. {_TEST_RULE}", TEST_PER_K) for k in TEST_KS}
     claim = f"Trained on stories of {lengths} facts: does reasoning carry over to new clauses, new wording and up to 10 facts?"
-    return Split(name, claim, parts, axis="productivity")
+    return Split(name, claim, parts, axis="length")
 
 
 def _robust(noise: str) -> Split:
@@ -44,7 +44,7 @@ def _robust(noise: str) -> Split:
     for other in NOISES:
         parts[f"test_{other}"] = Part(f"test_{other}", f"k = 2, 3, {other}. {_TEST_RULE}", 2 * TEST_PER_K)
     claim = f"Trained on {noise} stories: does reasoning withstand other kinds of noise?"
-    return Split(f"robust_{noise}", claim, parts, axis="localism")
+    return Split(f"robust_{noise}", claim, parts, axis="distractors")
 
 
 SPLITS: Mapping[str, Split] = {

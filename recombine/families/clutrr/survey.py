@@ -50,7 +50,11 @@ def _nothing(_: Plan) -> tuple[int, ...]:
     return ()
 
 
-PROBES: Mapping[str, Callable[[Plan], tuple[int, ...]]] = {"majority": _nothing, "last fact": _last, "first and last fact": _ends}
+PROBES: Mapping[str, Callable[[Plan], tuple[int, ...]]] = {
+    "majority": _nothing,
+    "last fact": _last,
+    "first and last fact": _ends,
+}
 """Shallow reader -> what of the path it sees."""
 
 

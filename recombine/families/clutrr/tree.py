@@ -19,8 +19,7 @@ def generations(world: People) -> list[int]:
         row[start], open_, piece = 0, [start], [start]
         while open_:
             p = open_.pop()
-            here = row[p]
-            assert here is not None
+            here = row[p] or 0
             near = [(world.fathers[p], here - 1), (world.mothers[p], here - 1), (world.spouses[p], here)]
             near += [(c, here + 1) for c in range(len(world)) if p in (world.fathers[c], world.mothers[c])]
             for q, level in near:
@@ -28,7 +27,7 @@ def generations(world: People) -> list[int]:
                     row[q] = level
                     open_.append(q)
                     piece.append(q)
-        top = min(level for q in piece if (level := row[q]) is not None)
+        top = min(row[q] or 0 for q in piece)
         for q in piece:
             row[q] = (row[q] or 0) - top
     return [level or 0 for level in row]

@@ -13,7 +13,7 @@ from recombine.errors import ProgramError, shown
 from recombine.families.lilgym import native, program, solver, worlds
 from recombine.families.lilgym.edits import HORIZON, Setting
 from recombine.families.lilgym.program import Bank, Program
-from recombine.families.lilgym.scene import Kind, Scene
+from recombine.families.lilgym.scene import Kind, Scene, unpack
 
 FAULTS_THAT_LIE = ("uncalled_method",)
 """Faults that make a program say something else than it seems to; the others are only bad style."""
@@ -73,13 +73,22 @@ def is_reachable(kind: Kind, text: str, target: bool, scratch: bool) -> bool:
     """
     bank = Bank([program.compile(text)])
     for is_scratch in (True, False) if not scratch else (True,):
+        looks = worlds.looks(kind, is_scratch)
         try:
-            if bool((bank.evaluate_grid(worlds.looks(kind, is_scratch), compiled=True) == target).any()):
+            if bool((bank.evaluate_grid(looks, compiled=True) == target).any()):
                 return True
         except ProgramError:
-            continue
+            if any(_value(bank.programs[0], scene) == target for scene in unpack(kind, looks.items, looks.counts)):
+                return True
     found = solver.solve(Setting(kind), Scene(kind), bank.programs[0], target)
     return found.actions is not None
+
+
+def _value(compiled: Program, scene: Scene) -> bool | None:
+    try:
+        return compiled.evaluate(scene)
+    except ProgramError:
+        return None
 
 
 def survey(examples: Sequence[Example]) -> Mapping[str, Any]:

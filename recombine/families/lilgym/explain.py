@@ -145,14 +145,12 @@ def _episode(example: Example, compiled: Program, value: bool) -> list[str]:
 
 def _shortcuts(example: Example, compiled: Program) -> list[Shortcut]:
     found = dict(readings(compiled))
-    is_truth = example.meta["task"] == "truth"
-    shortcuts = [] if is_truth else [Shortcut("stops_at_once", "answers STOP at once", "STOP")]
-    for name, (does, _) in READERS.items():
-        answer = None
-        if name in found:
-            answer = _truth_answer(found[name], example.world) if is_truth else _edit_answer(found[name], example, name)
-        shortcuts.append(Shortcut(name, does, answer))
-    return shortcuts
+    if example.meta["task"] == "truth":
+        answers = {name: _truth_answer(reading, example.world) for name, reading in found.items()}
+        return [Shortcut(name, does, answers.get(name)) for name, (does, _) in READERS.items()]
+    answers = _edit_answers(found, example)
+    first = Shortcut("stops_at_once", "answers STOP at once", "STOP")
+    return [first, *(Shortcut(name, does, answers.get(name)) for name, (does, _) in READERS.items())]
 
 
 def _truth_answer(reading: Program, scene: Scene) -> str | None:
@@ -162,17 +160,22 @@ def _truth_answer(reading: Program, scene: Scene) -> str | None:
         return None
 
 
-def _edit_answer(reading: Program, example: Example, name: str) -> str | None:
-    """A plan that the reader would be content with; None if none is found quickly."""
+def _edit_answers(found: Mapping[str, Program], example: Example) -> dict[str, str | None]:
+    """For each reader a plan that it would be content with; None if none is found quickly."""
+    try:
+        return _plans(found, example)
+    except ProgramError:  # a reading that fails on some scene spoils the common run, not the others
+        if len(found) == 1:
+            return {}
+        return {name: plan for one in found.items() for name, plan in _edit_answers(dict([one]), example).items()}
+
+
+def _plans(found: Mapping[str, Program], example: Example) -> dict[str, str | None]:
     from recombine.families.lilgym.generate import answer_text
 
     kind, world = example.meta["scene"], tuple(tuple(item) for item in example.world.items)
-    stream = Stream("lilgym", "reader", name, example.inputs["statement"])
-    taste = planner.Taste.of(example.meta["program"])
-    try:
-        (plan,) = planner.run(
-            [planner.search(kind, world, bool(example.meta["target"]), taste, stream)], [reading], compiled=False
-        )
-    except ProgramError:
-        return None
-    return None if plan is None else answer_text(kind, plan)
+    taste, target = planner.Taste.of(example.meta["program"]), bool(example.meta["target"])
+    streams = (Stream("lilgym", "reader", name, example.inputs["statement"]) for name in found)
+    searches = [planner.search(kind, world, target, taste, stream) for stream in streams]
+    plans = planner.run(searches, list(found.values()))
+    return {name: None if plan is None else answer_text(kind, plan) for name, plan in zip(found, plans, strict=True)}

@@ -11,6 +11,7 @@ same values, and `ProgramError` is the only error of either.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -158,7 +159,10 @@ def _registers() -> NDArray[np.int64]:
 
 
 def _is_bulk(pairs: int, compiled: bool | None) -> bool:
-    return pairs >= COMPILE_FROM_PAIRS if compiled is None else compiled
+    """Whether the kernel does the work: if asked, if there is much to do, or if it is loaded already."""
+    if compiled is not None:
+        return compiled
+    return pairs >= COMPILE_FROM_PAIRS or f"{KERNEL_NAME}__compiled" in sys.modules
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,91 @@
+"""The settings of PPO: those of the published experiments unless said otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from recombine.errors import UnknownName, UsageError
+
+Forcing = Literal["none", "relabel", "imitate"]
+FORCINGS: tuple[Forcing, ...] = ("none", "relabel", "imitate")
+HEADS = ("factored", "flat")
+SCHEDULES = ("linear", "cosine")
+RULES = ("paper", "code")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How PPO runs. An update learns from `places` × `rollout` steps: 2,048, as published (there in one place).
+
+    `forcing`: `none` is PPO. `relabel` is PPO+SF as published: where the target holds already, the environment takes STOP, and STOP is
+    stored with its log-probability under the policy, so it has an ordinary PPO gradient. `imitate` leaves those steps
+    out of PPO's loss and adds `imitation` × −log π(STOP) on them instead. Testing never forces.
+
+    `entropy` is 0: the published commands say 0.1, but the released code detaches that term, so it never had a gradient.
+    `masks` keeps invalid actions from being chosen, in training and testing; the paper has none.
+    `period`: updates between validations; a checkpoint is written there. `patience`: stop after so many periods without a
+    better validation accuracy (0: never). `held_out`: the share of training statements kept for validation.
+    """
+
+    steps: int = 4_000_000
+    places: int = 64
+    rollout: int = 32
+    epochs: int = 10
+    minibatches: int = 32
+    clip: float = 0.2
+    discount: float = 0.99
+    trace: float = 0.95
+    entropy: float = 0.0
+    value: float = 0.5
+    norm: float = 0.5
+    rate: float = 3e-4
+    schedule: str = "linear"
+    warmup: float = 0.0
+    weight_decay: float = 0.0
+    momentum: float = 0.999
+    epsilon: float = 1e-5
+    head: str = "factored"
+    masks: bool = False
+    forcing: str = "none"
+    imitation: float = 1.0
+    rules: str = "paper"
+    period: int = 10
+    patience: int = 0
+    held_out: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("stop forcing", self.forcing, FORCINGS), ("action head", self.head, HEADS), ("schedule", self.schedule, SCHEDULES),
+            ("rule book", self.rules, RULES),
+        ):  # fmt: skip
+            if value not in known:
+                raise UnknownName(what, value, known)
+        for name in ("steps", "places", "rollout", "epochs", "minibatches", "period"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, but must be at least 1.")
+        if self.batch < self.minibatches:
+            raise UsageError(f"{self.places} × {self.rollout} steps cannot be cut into {self.minibatches} minibatches.")
+        if not 0 <= self.held_out < 1:
+            raise UsageError(f"held_out is {self.held_out}, but must be from 0 to below 1.")
+
+    @property
+    def batch(self) -> int:
+        """Steps per update."""
+        return self.places * self.rollout
+
+    @property
+    def updates(self) -> int:
+        """Updates in all; the steps are rounded up to whole ones."""
+        return -(-self.steps // self.batch)
+
+    def rate_at(self, update: int) -> float:
+        """The learning rate of an update: warm-up, then linear or cosine decay to zero."""
+        import math
+
+        rising = int(self.warmup * self.updates)
+        if update < rising:
+            return self.rate * (update + 1) / rising
+        share = (update - rising) / max(1, self.updates - rising)
+        return self.rate * ((1 - share) if self.schedule == "linear" else 0.5 * (1 + math.cos(math.pi * share)))
