@@ -18,7 +18,18 @@ from recombine.families import family
 
 ORIGINAL = {"simple": 111.0, "one_clause": 17.3, "two_clauses": 6.4, "two_clauses_rd": 6.4}
 """Accepted examples per CPU-second of the original generator."""
-SPLITS = ("simple", "one_clause", "two_clauses", "two_clauses_rd", "nested", "three_clauses", "all", "a2", "direction", "length")
+SPLITS = (
+    "simple",
+    "one_clause",
+    "two_clauses",
+    "two_clauses_rd",
+    "nested",
+    "three_clauses",
+    "all",
+    "a2",
+    "direction",
+    "length",
+)
 
 
 def written(split: str, recipe: str, rows: int | None, part: str) -> tuple[int, float]:
@@ -44,8 +55,10 @@ def main(arguments: list[str]) -> None:
         print(f"release suite: {total:,} rows, {seconds:.1f} CPU-seconds")
         return
     rows = int(arguments[0]) if arguments else 40_000
+    written("simple", "sound", 2_000, "test")
+    names = [name for name in arguments[1:] if name in item.SPLITS] or SPLITS
     for recipe in item.RECIPES:
-        for split in SPLITS:
+        for split in names:
             if recipe not in item.SPLITS[split].recipes:
                 continue
             part = "train" if "train" in item.SPLITS[split].parts else "test"
@@ -56,7 +69,10 @@ def main(arguments: list[str]) -> None:
             alone = 10_000 / (time.process_time() - start)
             count, spent = written(split, recipe, min(rows, job.stop), part)
             ratio = f"{count / spent / ORIGINAL[split]:7,.0f} x the original" if split in ORIGINAL else ""
-            print(f"{recipe:8}{split:15}{count:8} rows {count / spent:10,.0f} per CPU-second ({alone:,.0f} without files) {ratio}", flush=True)
+            print(
+                f"{recipe:8}{split:15}{count:8} rows {count / spent:10,.0f} per CPU-second ({alone:,.0f} without files) {ratio}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

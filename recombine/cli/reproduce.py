@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=whole_number, default=0, metavar="N", help="runs at a time (default: one per core)")
     parser.add_argument("--seeds", type=whole_number, default=0, metavar="N", help="so many seeds instead of the scale's")
     parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="only cells whose name has this text")
-    parser.add_argument("--files", metavar="FOLDER", help="published files, for tables that need them (translation)")
+    parser.add_argument(
+        "--files", metavar="FOLDER", help="translation: folder with the sentence pairs; CLUTRR: encoder instead of BERT"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

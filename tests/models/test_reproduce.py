@@ -124,3 +124,14 @@ def test_leak_free_rows_are_scored_apart(tmp_path: Path) -> None:
     outcome = run(Experiment(Source("nacs", "simple"), "gru", tiny), tmp_path)
     assert 0 < outcome["tests"]["test"]["leak_free"]["rows"] < 200
     assert len(outcome["fingerprint"]) == 16
+
+
+def test_a_run_that_another_table_made_is_measured_further(tmp_path: Path) -> None:
+    tiny = Scale("tiny", 1, 1, 0, rows=20, test_rows=10, changes={"units": 8, "embedding": 4})
+    first = run(Experiment(Source("scan", "simple_p1"), "gru", tiny), tmp_path)
+    assert list(first["tests"]) == ["test"]
+    more = Source("scan", "simple_p1", tests=("test", "length/test"), by="conjunction")
+    second = run(Experiment(more, "gru", tiny), tmp_path)
+    assert set(second["tests"]) == {"test", "length/test"}
+    assert sum(v["rows"] for v in second["tests"]["test"]["by_conjunction"].values()) == 10
+    assert run(Experiment(Source("scan", "simple_p1"), "gru", tiny), tmp_path) == second

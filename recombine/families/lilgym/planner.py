@@ -9,6 +9,7 @@ removing cell is covered by its item by a clear margin, so every rule book and e
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -226,16 +227,19 @@ def _proposal(kind: Kind, scene: World, taste: Taste, stream: Stream) -> int | N
 
 
 def _trim(kind: Kind, world: World, target: bool, plan: tuple[int, ...]) -> Search:
-    """The plan without the edits that it can do without, dropped one at a time."""
-    while len(plan) > 1:
-        shorter = [plan[:k] + plan[k + 1 :] for k in range(len(plan))]
+    """The plan without the edits that it can do without: one at a time, then two at a time (an ADD and its REMOVE)."""
+    dropped = 1
+    while dropped <= min(2, len(plan) - 1):
+        shorter = [_left(plan, chosen) for chosen in itertools.combinations(range(len(plan)), dropped)]
         played = [(moves, end) for moves in shorter if (end := replay(kind, world, moves)) is not None]
         truths = yield [end for _, end in played]
         good = [moves for (moves, _), truth in zip(played, truths, strict=True) if truth == target]
-        if not good:
-            return plan
-        plan = good[0]
+        plan, dropped = (good[0], 1) if good else (plan, dropped + 1)
     return plan
+
+
+def _left(plan: tuple[int, ...], without: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(action for place, action in enumerate(plan) if place not in without)
 
 
 def replay(kind: Kind, world: World, plan: Sequence[int]) -> World | None:

@@ -19,6 +19,12 @@ _SCATTER = (
 )
 
 
+_WORDS = (
+    "The walls of a box are its four sides. An object touches a wall if the square around it does, almost touches it if at most\n"
+    "four pixels are between, and is in a corner if it touches two walls."
+)
+
+
 def _towers(scene: Scene) -> str:
     lines = [
         f"  {BOX_NAMES[box]} box: " + (", ".join(COLORS[item.color] for item in items) or "empty")
@@ -33,7 +39,7 @@ def _items(scene: Scene) -> str:
     lines = "\n".join(f"  {line}" for line in str(scene).splitlines())
     return (
         "A picture shows three boxes of 100 by 100 pixels with objects in them. "
-        f"(x, y) is the top left corner of an object, from the top left corner of its box.\n{lines}\n"
+        f"(x, y) is the top left corner of the square around an object, from the top left corner of its box.\n{lines}\n{_WORDS}\n"
     )
 
 

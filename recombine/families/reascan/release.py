@@ -1,7 +1,7 @@
 """The release recipe: the original's command lists, its split filters and its sizes, with every row a function of its own key.
 
 A part is a list of (command, world number). The original drops a command when 500 draws give no world; here a command is dead if
-500 draws give fewer than five (it would not have reached 180 worlds), and its rows go to the next command of its own list of
+500 draws give fewer than two, and its rows go to the next command of its own list of
 substitutes, so that the sizes are the published ones. Commands and worlds of `simple`, `one_clause` and `two_clauses` are also
 those of `all`; the published Tables 2 and 3 belong to version 1.0 of the data, whose two-clause test overlapped training, and
 version 1.1 drew the tests anew: here no world is in two parts.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 KERNEL_NAME = "recombine.families.reascan.release_kernel"
 WORLDS = 180
-PILOT_DRAWS, PILOT_WORLDS = 500, 5
+PILOT_DRAWS, PILOT_WORLDS = 500, 2
 MOST_DRAWS = 200_000
 COMMANDS = {"simple": 675, "one_clause": 2_025, "two_clauses": 3_375}
 SUBSTITUTES = 40
@@ -236,26 +236,26 @@ _ALIVE: dict[tuple[int, str, int, int], bool] = {}
 """(seed, split, grid size, command number) -> whether the command is worth its draws; a fact about the command alone."""
 
 
-def are_alive(job: Job, listed: Pool, numbers: list[int]) -> list[bool]:
+def are_alive(job: Job, listed: Pool, numbers: list[int], compiled: bool) -> list[bool]:
     """Whether each command yields at least PILOT_WORLDS worlds in PILOT_DRAWS draws."""
     about = (job.seed, job.split, int(option(job, OPTIONS, "grid_size")))
     asked = sorted({n for n in numbers if (*about, n) not in _ALIVE})
     if asked:
         base = keys.state("reascan", "release", "pilot", *about)
         states = np.array([keys.item_state(base, n) for n in asked], dtype=np.uint64)
-        good = _run(job, states, listed.forms[asked], listed, PILOT_DRAWS, PILOT_WORLDS)[1]
+        good = _run(job, states, listed.forms[asked], listed, (PILOT_DRAWS, PILOT_WORLDS), compiled)[1]
         for n, count in zip(asked, good, strict=True):
             _ALIVE[*about, n] = bool(count >= PILOT_WORLDS)
     return [_ALIVE[*about, n] for n in numbers]
 
 
-def living(job: Job, listed: Pool, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def living(job: Job, listed: Pool, numbers: NDArray[np.int64], compiled: bool) -> tuple[NDArray[np.int64], int]:
     """The form that each of these commands stands for (itself, or its first living substitute), and how many dead ones were met."""
     wanted = np.unique(numbers)
     current = [int(n) for n in wanted]
     dead = 0
     for turn in range(SUBSTITUTES):
-        lost = [k for k, is_alive in enumerate(are_alive(job, listed, current)) if not is_alive]
+        lost = [k for k, is_alive in enumerate(are_alive(job, listed, current, compiled)) if not is_alive]
         if not lost:
             return listed.forms[np.array(current, dtype=np.int64)[np.searchsorted(wanted, numbers)]], dead
         dead += len(lost)
@@ -266,23 +266,27 @@ def living(job: Job, listed: Pool, numbers: NDArray[np.int64]) -> tuple[NDArray[
 
 
 def _run(
-    job: Job, states: NDArray[np.uint64], forms: NDArray[np.int64], listed: Pool, most: int, wanted: int
+    job: Job, states: NDArray[np.uint64], forms: NDArray[np.int64], listed: Pool, draws: tuple[int, int], compiled: bool
 ) -> tuple[Filled, NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], int]:
-    """Call the kernel: (what it filled, good draws per row, notes per row, rejections, rows found)."""
+    """Call the kernel: (what it filled, good draws per row, notes per row, rejections, rows found).
+
+    `draws` are the most draws for each row, and after how many good ones to stop.
+    """
     n, grid = len(forms), int(option(job, OPTIONS, "grid_size"))
-    compiled = n >= kernels.COMPILE_FROM_ROWS
     filled = Filled.empty(n, grid, 31)
     alive, notes = np.zeros(n, dtype=np.int64), np.zeros((n, 3), dtype=np.int8)
     rejected = np.zeros(2, dtype=np.int64)
     done = kernels.load(KERNEL_NAME, compiled).release_rows(
-        states, forms, grid, listed.mode, listed.keep, most, wanted, np.zeros(n, dtype=np.int64), *spellings(), filled.rows,
+        states, forms, grid, listed.mode, listed.keep, *draws, np.zeros(n, dtype=np.int64), *spellings(), filled.rows,
         filled.flat, filled.flat_ends, filled.steps, filled.step_ends, filled.text, filled.text_ends, filled.spare, notes, alive, rejected,
     )  # fmt: skip
     return filled, alive, notes, rejected, int(done)
 
 
-def release(job: Job) -> Batch:
-    """Rows [job.start, job.stop) of a release part."""
+def release(job: Job, compiled: bool | None = None) -> Batch:
+    """Rows [job.start, job.stop) of a release part; the same rows interpreted or compiled."""
+    if compiled is None:
+        compiled = job.stop - job.start >= kernels.COMPILE_FROM_ROWS
     for name in ("interaction", "commands", "max_objects"):
         if option(job, OPTIONS, name) != OPTIONS[name].default:
             raise BadOption(f"option {name} belongs to recipe 'sound'; leave it out for 'release'.")
@@ -291,10 +295,10 @@ def release(job: Job) -> Batch:
         raise UsageError(f"{job.key} has {count} rows, but rows up to {job.stop} were asked for; use a smaller size.")
     listed = pool(job.split, job.seed)
     commands, worlds = (column[first + job.start : first + job.stop] for column in slots(job.split, job.seed))
-    forms, dead = living(job, listed, commands)
+    forms, dead = living(job, listed, commands, compiled)
     base = keys.state("reascan", "release", "worlds", job.split if listed.keep else listed.mode, job.seed)
     states = keys.states(base, 0, 1)[0] ^ _mixed_pairs(commands, worlds)
-    filled, alive, notes, rejected, done = _run(job, states, forms, listed, MOST_DRAWS, 1)
+    filled, alive, notes, rejected, done = _run(job, states, forms, listed, (MOST_DRAWS, 1), compiled)
     if done < len(forms):
         lost = int(np.flatnonzero(alive == 0)[0])
         raise Infeasible(f"{job.id(job.start + lost)}: no world in {MOST_DRAWS} draws; use another seed.")
@@ -324,6 +328,10 @@ def _mixed_pairs(commands: NDArray[np.int64], worlds: NDArray[np.int64]) -> NDAr
 def _patterns_of(forms: NDArray[np.int64]) -> NDArray[np.int64]:
     """The place of each form's pattern in PATTERNS."""
     values, places = np.unique(forms, return_inverse=True)
-    widths = list(PATTERNS.values())
-    found: NDArray[np.int64] = np.array([widths.index(decode_form(int(f)).widths) for f in values], dtype=np.int64)[places]
+    found: NDArray[np.int64] = np.array([_pattern_of(int(form)) for form in values], dtype=np.int64)[places]
     return found
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _pattern_of(form: int) -> int:
+    return list(PATTERNS.values()).index(decode_form(form).widths)
