@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from recombine.core import make_job
+from recombine import kernels
+from recombine.core import Batch, make_job
 from recombine.families import family
 from recombine.families.reascan import oracle_batch, oracle_kernel
 from recombine.families.reascan.generate import sound
@@ -51,8 +52,24 @@ def check(split: str, part: str, start: int, stop: int, seed: int) -> tuple[dict
     found = {name: int((laws & bit != 0).sum()) for name, bit in BITS.items()}
     found["unreadable command"] = int((read.unread != 0).sum())
     found["wrong field or role"] = int(oracle_batch.broken_fields(batch, read).sum())
+    found["simulator mismatch"] = mismatches(batch, read)
     found["outside its split"] = int(oracle_batch.broken_claims(batch, read).sum())
     return found, item.canonical_batch(batch), len(batch.columns["spare_words"].values)
+
+
+def mismatches(batch: Batch, read: oracle_batch.Columns) -> int:
+    """Rows whose actions cannot all be done in the grid's simulator, or do not end with the agent at the target."""
+    replay = kernels.load("recombine.grid.kernel", compiled=True).replay
+    grid = int(np.asarray(batch.columns["grid_size"])[0])
+    board, found, start, first = np.zeros(grid, dtype=np.int64), 0, 0, 0
+    for row in range(len(batch)):
+        things = read.things[start : read.ends[row]].copy()
+        actions = read.steps[first : read.step_ends[row]]
+        agent = np.array([*read.agents[row], 0, 0], dtype=np.int64)
+        failed = replay(things, len(things), board, grid, agent, actions, len(actions))
+        found += bool(failed or things[0, 3] != agent[0] or things[0, 4] != agent[1])
+        start, first = read.ends[row], read.step_ends[row]
+    return found
 
 
 def leaks(words: dict[str, list[np.ndarray]]) -> int:

@@ -33,14 +33,20 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.models.tables import TABLES
 
     if arguments.table == "list":
-        print_table("", ["table", "what"], [(name, table.title) for name, table in TABLES.items()])
+        rows = [(name, table.title) for name, table in TABLES.items()]
+        print_table("", ["table", "what"], [*rows, ("lilgym-table1", "lilGym, Table 1: PPO and PPO+SF on four environments")])
         return 0
     from recombine.models.reproduce import Wish, reproduce
 
     wish = Wish(
         arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or ""
     )  # fmt: skip
-    report = reproduce(wish, Path(arguments.out))
+    if arguments.table == "lilgym-table1":
+        from recombine.rl.table1 import reproduce_table1
+
+        report = reproduce_table1(wish, Path(arguments.out))
+    else:
+        report = reproduce(wish, Path(arguments.out))
     print_table(report.title, report.header, report.rows)
     say(report.scale)
     say(f"written: {report.json_path}, {report.markdown_path}")

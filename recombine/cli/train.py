@@ -4,6 +4,7 @@ A run is a folder: run.json, the best and the last weights (safetensors), metric
 and ends in the same weights. `recombine predict` answers with it.
 
   recombine train gru-attn --data scan --split length --out runs/length
+  recombine train ppo --env TowerScratch --policy set --with forcing=relabel --out runs/tower
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard events into the run's folder")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--env", metavar="E", help="for ppo: TowerScratch, TowerFlipIt, ScatterScratch or ScatterFlipIt")
+    parser.add_argument("--policy", metavar="P", default="set", help="for ppo: set (default), cbert or vilt")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,9 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.models import MODELS
 
     if arguments.model == "list":
-        for name in MODELS:
+        for name in [*MODELS, "ppo"]:
             say(name)
         return 0
+    if arguments.model == "ppo":
+        from recombine.rl.command import run_ppo
+
+        return run_ppo(arguments, _pairs(arguments.settings))
     if not arguments.data or not arguments.out:
         raise UsageError("train needs --data (a family or a folder) and --out (the run's folder).")
     from recombine.models.parts import learning_parts

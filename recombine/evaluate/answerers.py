@@ -15,6 +15,8 @@ Answerer = Callable[[Example], str | None]
 TRAIN_ROWS = 500
 """Train examples that the answerers may look at."""
 SHORTCUT = "shortcut:"
+MADE_UP = "careless"
+"""The answerer that stands in for a model in demonstrations; it is no baseline."""
 
 
 def _oracle(_train: Sequence[Example]) -> Answerer:
@@ -89,7 +91,7 @@ ANSWERERS: Mapping[str, Callable[[Sequence[Example]], Answerer]] = {
     "majority": _majority,
     "bag_of_words": _bag_of_words,
     "nearest_neighbour": _nearest_neighbour,
-    "careless": _careless,
+    MADE_UP: _careless,
 }
 """Name -> a maker that takes train examples. Every shortcut reader is one too: `shortcut:NAME`."""
 

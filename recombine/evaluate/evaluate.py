@@ -14,7 +14,7 @@ from recombine.data.datasets import Dataset
 from recombine.data.folders import Folder, open_folder
 from recombine.data.plan import plan_part
 from recombine.errors import UsageError, shown
-from recombine.evaluate.answerers import ANSWERERS, SHORTCUT, TRAIN_ROWS, make_answerer, shortcut_names
+from recombine.evaluate.answerers import ANSWERERS, MADE_UP, SHORTCUT, TRAIN_ROWS, make_answerer, shortcut_names
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.diagnosis import NamedMistake, diagnose
 from recombine.evaluate.published import published
@@ -79,7 +79,7 @@ def evaluate(
         for name, given in answers.items():
             if any(example.id in given for example in examples):
                 runs.append(score_run(name, examples, from_file(given), split=job.split, part=job.part, on_rows=on_rows))
-        train = train_examples(folder)
+        train = train_examples(folder, number)
         for name in baseline_names(baselines, examples):
             names.add(name)
             answerer = answering(make_answerer(name, train))
@@ -130,16 +130,16 @@ def _check_ids(answers: Mapping[str, Mapping[str, Answer]], runs: Sequence[Run],
             raise UsageError(f"{text} Were they made for another seed, size or version?")
 
 
-def train_examples(folder: Folder) -> list[Example]:
-    """Some train examples for the answerers: from the folder if it has them, else generated."""
-    for number, part in enumerate(folder.plan.parts):
-        if part.job.part in ("train", "fit"):
-            return list(islice(Dataset(folder.family, part, folder, number), TRAIN_ROWS))
-    job = folder.plan.parts[-1].job
+def train_examples(folder: Folder, number: int) -> list[Example]:
+    """Some examples of the train part that goes with a part: from the folder if it is there, else generated."""
+    job = folder.plan.parts[number].job
     split = folder.family.SPLITS[job.split]
     if "train" not in split.parts and "train" not in split.aliases:
         return []
     train = make_job(folder.family, job.split, "train", job.recipe, job.seed, dict(job.options))
+    for place, part in enumerate(folder.plan.parts):
+        if part.job.key == train.key:
+            return list(islice(Dataset(folder.family, part, folder, place), TRAIN_ROWS))
     return list(islice(Dataset(folder.family, plan_part(folder.family, train, None)), TRAIN_ROWS))
 
 
@@ -148,7 +148,8 @@ def baseline_names(wanted: Sequence[str], examples: Sequence[Example]) -> list[s
     names: list[str] = []
     for name in wanted:
         readers = shortcut_names(examples[:40]) if name == ALL_BASELINES else []
-        names += [*ANSWERERS, *(SHORTCUT + reader for reader in readers)] if name == ALL_BASELINES else [name]
+        built_in = [known for known in ANSWERERS if known != MADE_UP]
+        names += [*built_in, *(SHORTCUT + reader for reader in readers)] if name == ALL_BASELINES else [name]
     return list(dict.fromkeys(names))
 
 

@@ -13,14 +13,14 @@ from typing import Any, get_args
 
 from recombine import charts
 from recombine.core import Axis, Example
-from recombine.evaluate.answerers import ANSWERERS, SHORTCUT
+from recombine.evaluate.answerers import ANSWERERS, MADE_UP, SHORTCUT
 from recombine.evaluate.evaluate import Evaluation, findings
 from recombine.evaluate.scoring import Record, Run
 from recombine.files import write_json, write_text
 from recombine.pages import page, table
 
 EXAMPLES_PER_PART = 4
-PLAIN = tuple(name for name in ANSWERERS if name not in ("oracle", "careless"))
+PLAIN = tuple(name for name in ANSWERERS if name not in ("oracle", MADE_UP))
 """Built-in answerers that stand in the headline: what a model must beat."""
 LONGEST_SHOWN = 600
 

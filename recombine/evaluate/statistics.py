@@ -246,7 +246,7 @@ def threshold(dial: Sequence[float], scores: Sequence[float], clusters: Sequence
     centre, scale = float(x.mean()), float(x.std())
     design = np.column_stack([np.ones_like(x), (x - centre) / scale])
     fitted = _logistic(design, y, clusters)
-    if fitted is None:
+    if fitted is None or not np.isfinite(fitted[1]).all() or fitted[1][1, 1] <= 0:
         return Threshold(None, None, None, 0.0, "the dial separates right from wrong; no curve fits")
     (b0, b1), covariance = fitted
     slope = b1 / scale
@@ -256,7 +256,7 @@ def threshold(dial: Sequence[float], scores: Sequence[float], clusters: Sequence
         return Threshold(None, None, None, slope, "accuracy does not change along the dial")
     point = -b0 / b1
     gradient = np.array([-1 / b1, b0 / b1**2])
-    error = 1.96 * math.sqrt(float(gradient @ covariance @ gradient))
+    error = 1.96 * math.sqrt(max(0.0, float(gradient @ covariance @ gradient)))
     value, half = centre + scale * point, scale * error
     if not x.min() <= value <= x.max():
         return Threshold(None, None, None, slope, f"outside the dial's range (about {value:.1f})")
@@ -279,7 +279,10 @@ def _logistic(design: Floats, y: Floats, clusters: Sequence[Any]) -> tuple[Float
         if np.abs(step).max() < 1e-10:
             break
     p = 1 / (1 + np.exp(-design @ beta))
-    bread = np.linalg.inv((design * (p * (1 - p))[:, None]).T @ design)
+    information = (design * (p * (1 - p))[:, None]).T @ design
+    if np.linalg.cond(information) > 1e12:
+        return None
+    bread = np.linalg.inv(information)
     _, inverse = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
     scores = design * (y - p)[:, None]
     grouped = np.column_stack([np.bincount(inverse, weights=column) for column in scores.T])

@@ -169,7 +169,8 @@ class Experiment:
     def name(self) -> str:
         """The folder's name; equal experiments have equal names."""
         dials = [f"{key}={value}" for key, value in sorted({**self.config, **self.training}.items())]
-        return "--".join([self.source.name(), "-".join([self.model, *dials]), self.scale.name, f"seed{self.seed}"])
+        name = "--".join([self.source.name(), "-".join([self.model, *dials]), self.scale.name, f"seed{self.seed}"])
+        return name.replace("/", "_")
 
 
 def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dict[str, Any]:

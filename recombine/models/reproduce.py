@@ -68,10 +68,12 @@ def reproduce(wish: Wish, out: Path) -> Report:
     every = table.cells(wish.files)
     if not any(cell.source and _is_wanted(cell, wish.only) for cell in every):
         raise UsageError(f"no cell of {wish.table} has {shown(' or '.join(wish.only))} in its name.")
+    wanted = {e.name: e for cell in every if cell.source and _is_wanted(cell, wish.only) for e in _seeds(cell, scale)}
+    started = time.monotonic()
+    results = _run_all(list(wanted.values()), out / "runs", wish.workers)
     cells = [cell for cell in every if _is_wanted(cell, wish.only) or _is_done(cell, scale, out / "runs")]
     experiments = {e.name: e for cell in cells if cell.source for e in _seeds(cell, scale)}
-    started = time.monotonic()
-    results = _run_all(list(experiments.values()), out / "runs", wish.workers)
+    results |= {name: run(e, out / "runs") for name, e in experiments.items() if name not in results}
     records = [_record(cell, scale, results) for cell in cells]
     stem = f"{wish.table}-{scale.name}"
     document = {

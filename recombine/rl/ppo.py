@@ -104,7 +104,9 @@ def losses(settings: Settings, chances: Tensor, values: Tensor, part: Rollout, s
 class Learner:
     """An agent that learns in an environment. `begin_period` before the first `collect`; then `collect` and `learn` in turn."""
 
-    def __init__(self, settings: Settings, reader: type[Reader], config: Any, instances: Instances, device: str = "cpu") -> None:
+    def __init__(
+        self, settings: Settings, reader: type[Reader], config: Any, instances: Instances, device: str = "cpu"
+    ) -> None:
         single_thread()
         self.settings, self.instances, self.device = settings, instances, torch.device(device)
         torch.manual_seed(keys.state("weights", settings.seed))

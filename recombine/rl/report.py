@@ -22,10 +22,8 @@ def mistake_lines(measured: Mapping[str, Any]) -> list[str]:
     wrong = sum(measured["errors"].values())
     if not wrong:
         return ["no mistakes"]
-    lines = [
-        f"of {wrong} mistakes: {shares['invalid']:.0%} invalid actions, {shares['stopped_early']:.0%} early stops, "
-        f"{shares['never_stopped']:.0%} ran into the horizon"
-    ]
+    rest = f"{shares['stopped_early']:.0%} early stops, {shares['never_stopped']:.0%} ran into the horizon"
+    lines = [f"of {wrong} mistakes: {shares['invalid']:.0%} invalid actions, {rest}"]
     if shares["invalid"]:
         parts = ", ".join(f"{share:.0%} {name.replace('_', ' ')}" for name, share in kinds.items())
         lines.append(f"of the invalid actions: {parts}")

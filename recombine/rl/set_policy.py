@@ -5,9 +5,9 @@ It is told what the others have to see, so what it cannot learn is the language 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -36,6 +36,7 @@ class SetReader(Reader):
 
     Config = SetConfig
     SIGHT: ClassVar[Sight] = "scene"
+    SETTINGS: ClassVar[Mapping[str, Any]] = {"rate": 1e-3, "epochs": 4, "minibatches": 8, "entropy": 0.03}
     config: SetConfig
 
     def __init__(self, config: SetConfig) -> None:

@@ -22,7 +22,7 @@ class Settings:
     stored with its log-probability under the policy, so it has an ordinary PPO gradient. `imitate` leaves those steps
     out of PPO's loss and adds `imitation` × −log π(STOP) on them instead. Testing never forces.
 
-    `entropy` is 0: the published commands say 0.1, but the released code detaches that term, so it never had a gradient.
+    `entropy` is the published 0.1, here with a gradient; the released code detaches that term, which is `entropy=0`.
     `masks` keeps invalid actions from being chosen, in training and testing; the paper has none.
     `period`: updates between validations; a checkpoint is written there. `patience`: stop after so many periods without a
     better validation accuracy (0: never). `held_out`: the share of training statements kept for validation.
@@ -36,7 +36,7 @@ class Settings:
     clip: float = 0.2
     discount: float = 0.99
     trace: float = 0.95
-    entropy: float = 0.0
+    entropy: float = 0.1
     value: float = 0.5
     norm: float = 0.5
     rate: float = 3e-4

@@ -171,8 +171,9 @@ class Run:
         measured: dict[str, Any] = {}
         played: dict[str, tuple[Instances, list[Episode]]] = {}
         for name, instances in self.plan.task.tests().items():
-            played[name] = instances, play_all(
-                self.learner.agent, self.reader, instances, self.plan.setting(), self.plan.settings.masks
+            played[name] = (
+                instances,
+                play_all(self.learner.agent, self.reader, instances, self.plan.setting(), self.plan.settings.masks),
             )
             measured[name] = measure(played[name][1])
         result = {

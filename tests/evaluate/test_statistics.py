@@ -72,6 +72,16 @@ def test_threshold_agrees_with_statsmodels() -> None:
     assert st.threshold([1.0] * 50 + [2.0] * 50, [1.0] * 50 + [0.0] * 50, list(range(100))).value is None
 
 
+def test_thresholds_of_odd_data_have_a_reason() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        rows = int(rng.integers(2, 30))
+        x = rng.integers(0, rng.integers(1, 5) + 1, rows).astype(float)
+        y = (rng.random(rows) < rng.random()).astype(float)
+        found = st.threshold(x, y, rng.integers(0, rng.integers(1, 20), rows).tolist())
+        assert (found.value is None) == bool(found.reason)
+
+
 def test_too_few_clusters_print_no_interval() -> None:
     found = st.interval([1, 0] * 100, [0] * 100 + [1] * 100)
     assert found.low is None

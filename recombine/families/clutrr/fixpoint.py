@@ -48,7 +48,7 @@ def settle(masks: Any, n: int, genders: Any, compose: Any, inverse: Any) -> None
                 if x == z or masks[x, z] == EVERYTHING:
                     continue
                 for y in range(n):
-                    if y == x or masks[z, y] == EVERYTHING or y == z:
+                    if masks[z, y] == EVERYTHING or y in (x, z):
                         continue
                     left = masks[x, y] & through(masks[x, z], masks[z, y], compose[genders[x], genders[z], genders[y]])
                     if left != masks[x, y]:

@@ -98,14 +98,22 @@ def copy_people(source: Any, target: Any, n: int) -> None:
             target[p, j] = source[p, j]
 
 
-def splice(path: Any, words: Any, m: int, i: int, z: int, a: int, b: int) -> None:
-    """Put person z into edge i of a path of m edges."""
+def splice(path: Any, words: Any, m: int, i: int, a: int, b: int) -> None:
+    """Make room for a person in edge i of a path of m edges, with the words on both sides."""
     for j in range(m, i, -1):
         path[j + 1] = path[j]
         words[j] = words[j - 1]
-    path[i + 1] = z
     words[i] = a
     words[i + 1] = b
+
+
+def unsplice(path: Any, words: Any, m: int, i: int, head: int) -> None:
+    """Undo `splice`."""
+    for j in range(i + 1, m):
+        words[j] = words[j + 1]
+    for j in range(i + 1, m + 1):
+        path[j] = path[j + 1]
+    words[i] = head
 
 
 def expand(
@@ -117,41 +125,41 @@ def expand(
     y is x's r. `wanted` says whether the finished clause must be held out (1) or not (0); -1 takes any.
     """
     m = 1
-    for _ in range(12 + 10 * k):
-        if m == k:
-            return m - 1
+    stale = 0
+    while m < k:
+        stale += 1
+        if stale > (240 if m == k - 1 and wanted == 1 else 16):
+            return -1
         i = draw_edge(words, m, first, last, rng)
-        a, b = path[i], path[i + 1]
+        a, b, head = path[i], path[i + 1], words[i]
         rule = draw_rule(g, w.people[a, SEX], words, i, m, first, last, k - m - 1, rng)
         if rule < 0:
             continue
-        r1, r2, head = g.rule_first[rule], g.rule_second[rule], words[i]
-        size = w.size[0]
-        copy_people(w.people, w.saved, size)
-        z = place(w.people, w.size, a, r1, rng)
-        fits = z >= 0 and relation(w.people, z, b) == r2
+        r1, r2 = g.rule_first[rule], g.rule_second[rule]
+        splice(path, words, m, i, r1, r2)
+        due = int(first >= 0 and words[0] != first) + int(last >= 0 and words[m] != last)
+        fits = due <= k - m - 1
+        if fits and m + 1 == k and wanted >= 0:
+            fits = (clause_rank(w.people[path[0], SEX], words, k) < hold_out) == (wanted == 1)
+            w.rejected[OTHER_CLAUSE] += int(not fits)
+        z = np.int64(-1)
         if fits:
-            splice(path, words, m, i, z, r1, r2)
-            m += 1
-            due = np.int64(first >= 0 and words[0] != first) + np.int64(last >= 0 and words[m - 1] != last)
-            fits = due <= k - m
-            if fits and m == k and wanted >= 0:
-                held_out = clause_rank(w.people[path[0], SEX], words, k) < hold_out
-                fits = held_out == (wanted == 1)
-                w.rejected[OTHER_CLAUSE] += not fits
-            if not fits:
-                m -= 1
-                for j in range(i + 1, m + 1):
-                    path[j] = path[j + 1]
-                    words[j] = words[j + 1]
-                words[i] = head
-        if fits:
-            proof[m - 2, 0], proof[m - 2, 1], proof[m - 2, 2] = a, z, b
-            proof[m - 2, 3], proof[m - 2, 4], proof[m - 2, 5] = r1, r2, head
-        else:
-            w.size[0] = size
-            copy_people(w.saved, w.people, size)
-    return -1 if m < k else m - 1
+            size = w.size[0]
+            copy_people(w.people, w.saved, size)
+            z = np.int64(place(w.people, w.size, a, r1, rng))
+            if z < 0 or relation(w.people, z, b) != r2:
+                z = np.int64(-1)
+                w.size[0] = size
+                copy_people(w.saved, w.people, size)
+        if z < 0:
+            unsplice(path, words, m, i, head)
+            continue
+        path[i + 1] = z
+        proof[m - 1, 0], proof[m - 1, 1], proof[m - 1, 2] = a, z, b
+        proof[m - 1, 3], proof[m - 1, 4], proof[m - 1, 5] = r1, r2, head
+        m += 1
+        stale = 0
+    return m - 1
 
 
 # --- people and facts ------------------------------------------------------------------------------------------------

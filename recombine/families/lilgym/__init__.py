@@ -37,7 +37,7 @@ CITATION = """@inproceedings{wu-etal-2023-lilgym,
 }"""
 RECIPES = {
     "sound": Recipe(
-        "sound", "Our own statements, one reading each, neither constant nor out of reach; every plan is replayed."
+        "sound", "Our own statements, one reading each, neither constant nor out of reach; every task comes with a plan."
     ),
     "official": Recipe("official", "The published statements, programs and scenes, read from their files."),
 }

@@ -36,9 +36,12 @@ UNDECIDED = 2
 """What the kernel answers where only the plain interpreter can tell the value, or the error."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
-    """A checked program. `faults` lists what is well-formed but almost certainly not meant (an uncalled method, …)."""
+    """A checked program. `faults` lists what is well-formed but almost certainly not meant (an uncalled method, …).
+
+    Compared by identity: `compile` gives the same program for the same text.
+    """
 
     text: str
     tree: Node

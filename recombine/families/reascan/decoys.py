@@ -22,6 +22,7 @@ from recombine.families.reascan.growing import (
     N,
     add,
     build,
+    can_bind,
     choose_nodes,
     cut,
     draw_cell,
@@ -32,8 +33,8 @@ from recombine.families.reascan.growing import (
     mark_fresh,
     plant,
 )
-from recombine.grid.codes import BIG, BOX, NO_SIZE, SMALL
-from recombine.grid.kernel import popcount
+from recombine.grid.codes import BIG, BOX, NO_SIZE, PAIRWISE, SMALL
+from recombine.grid.kernel import phrase, popcount
 
 KERNEL = True
 LEAN = True
@@ -188,15 +189,47 @@ def add_isomorph(
     while i >= 0:
         lists[1, i] = 1
         i = links[0, i]
-    for attempt in range(6):
+    for attempt in range(8):
         choose_nodes(things, sets, st, other, links, -1, NO_KIND, lists[0], lists[1], attempt, rng)
-        if build(things, sets, boards, st, pairs, other, links, lists[0], -1, NO_KIND, rng) and is_unique(
-            things, sets, st, words, links, the, scratch
+        if (
+            build(things, sets, boards, st, pairs, other, links, lists[0], -1, NO_KIND, rng)
+            and add_missing_sizes(things, sets, boards, st, other, lists[0], rng)
+            and is_unique(things, sets, st, words, links, the, scratch)
+            and is_meant(things, sets, st, other, links, lists[0, 0], scratch)
         ):
             name_new(before, st, marks[0], marks[1], ISOMORPHISM, SWAP + 8 * a + b)
             return True
         cut(things, sets, boards, st, before)
     return False
+
+
+def add_missing_sizes(things: Any, sets: Any, boards: Any, st: Any, words: Any, node: Any, rng: Any) -> Any:
+    """See that every size word is true of the object that its phrase uses, if need be by an object of the other size."""
+    grid = st[GRID]
+    for j in range(st[NODES]):
+        size, color, shape = words[j, 0], words[j, 1], words[j, 2]
+        if size == NO_SIZE or node[j] < 0:
+            continue
+        if (phrase(sets, (1 << st[N]) - 1, size, color, shape, PAIRWISE) >> node[j]) & 1 == 1:
+            continue
+        if st[N] >= st[LIMIT]:
+            return False
+        kind = shape if shape >= 0 else below(rng, 3)
+        value = st[HIGH] if size == SMALL else st[LOW]
+        reach = grid - value if kind == BOX else grid - 1
+        cell = draw_cell(boards, ANCHORS if kind == BOX else CELLS, 0, reach, 0, reach, rng)
+        if cell < 0:
+            return False
+        add(things, sets, boards, st, value, color if color >= 0 else below(rng, 4), kind, cell >> 6, cell & 63)
+    return True
+
+
+def is_meant(things: Any, sets: Any, st: Any, words: Any, links: Any, root: Any, scratch: Any) -> Any:
+    """Whether the description can mean object `root`, size words read pairwise."""
+    for j in range(st[NODES]):
+        scratch[0, j] = phrase(sets, (1 << st[N]) - 1, words[j, 0], words[j, 1], words[j, 2], PAIRWISE)
+        scratch[1, j], scratch[2, j] = links[0, j], links[1, j]
+    return (scratch[0, 0] >> root) & 1 == 1 and can_bind(things, sets, scratch, st[NODES], root)
 
 
 def is_swappable(words: Any, a: Any, b: Any, kind: Any) -> Any:

@@ -16,8 +16,6 @@ from recombine.grid.world import WORLD_SCHEMA, World, inputs_of, world_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recombine.core import Column
-
 
 def this_family() -> Family:
     """The family itself, as examples hold it."""
@@ -81,10 +79,3 @@ def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-def column_numbers(column: Column, known: tuple[str, ...]) -> NDArray[Any]:
-    """Codes of a column of strings into `known`, whatever form the column has."""
-    if isinstance(column, Coded):
-        return _numbers(column, known)
-    return np.array([known.index(column[row]) for row in range(len(column))], dtype=np.int64)

@@ -157,20 +157,24 @@ def _binding_steps(world: World, command: Command) -> Iterator[str]:
     chosen = found[0] if found else ()
     for k, i in enumerate(chosen):
         fits = fitting(world, said.phrases[k], READING)
-        how = "" if k == 0 else f", {clause_text(said, k)} of phrase {said.parents[k] + 1}"
+        words = RELATION_WORDS[RELATIONS.index(said.relations[k])] if k else ""
+        how = f"; what phrase {said.parents[k] + 1} means is {words} it" if k else ""
         yield f"phrase {k + 1}, {str(said.phrases[k])!r}, fits {len(fits)} object(s); here it is {_named(world, i)}{how}."
 
 
 def _exclusion_steps(world: World, command: Command) -> Iterator[str]:
+    """What rules out each other object: a clause, if the first phrase fits it, else words of that phrase."""
     said = command.description
+    by_words: dict[tuple[str, ...], list[int]] = {}
     for i in range(1, len(world.things)):
         wrong = misfits(world, said.phrases[0], i, READING)
         if wrong:
-            continue
-        yield f"{_named(world, i)} also fits {str(said.phrases[0])!r}, but {_ruled_out(world, said, i)}."
-    count = sum(1 for i in range(1, len(world.things)) if misfits(world, said.phrases[0], i, READING))
-    if count:
-        yield f"{count} other object(s) are ruled out by the words of {str(said.phrases[0])!r}: {_word_counts(world, said.phrases[0])}."
+            by_words.setdefault(wrong, []).append(i)
+        else:
+            yield f"{_named(world, i)} also fits {str(said.phrases[0])!r}, but {_ruled_out(world, said, i)}."
+    for wrong, things in sorted(by_words.items()):
+        words = " and ".join(repr(word) for word in wrong)
+        yield f"{words} in {str(said.phrases[0])!r} rule out {', '.join(_named(world, i) for i in things)}."
 
 
 def _ruled_out(world: World, said: Description, i: int) -> str:
@@ -199,14 +203,6 @@ def _only_clause(said: Description, k: int) -> Description:
         if said.parents[other] == 0 and other != k:
             description = _pruned(description, other)
     return description
-
-
-def _word_counts(world: World, phrase: Phrase) -> str:
-    counts: dict[str, int] = {}
-    for i in range(1, len(world.things)):
-        for word in misfits(world, phrase, i, READING):
-            counts[word] = counts.get(word, 0) + 1
-    return ", ".join(f"{word!r} {count} times" for word, count in sorted(counts.items()))
 
 
 def _plan_steps(world: World, command: Command) -> Iterator[str]:

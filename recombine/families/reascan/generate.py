@@ -150,6 +150,9 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
     rule, grid = rule_of(job), int(option(job, OPTIONS, "grid_size"))
     patterns = pattern_tables(rule.patterns, int(option(job, OPTIONS, "max_objects")))
     limit = int(patterns.table[:, 1 + MAX_PHRASES].max())
+    least = 2 * int(patterns.table[:, 0].max()) + 1
+    if limit < least:
+        raise BadOption(f"option max_objects is {limit}, but commands of this split need at least {least} objects.")
     if limit + 4 > grid * grid:
         raise BadOption(
             f"option grid_size is {grid}, but up to {limit} objects need a larger grid; set max_objects to {grid * grid - 4}."

@@ -96,23 +96,15 @@ ANYWHERE, CAN_PUSH, CAN_PUSH_ZIGZAG, CANNOT_PULL = 0, 1, 2, 3
 """Which pairs of cells the aim tables allow: all; something to push into (for either way of walking); no agent next to the target."""
 R_COMMAND, R_PART, R_WORLD, R_CLAIM, R_GIVEN_UP = 0, 1, 2, 3, 4
 """Rows of the rejection counts: commands outside the split, draws of other parts, worlds, worlds outside the split, commands."""
-P_GRID, P_RD, P_PART, P_TAGS, P_MANNER, P_LENGTH, P_CUT, P_INTERACTION, P_SPARE_OK, P_SHOTS, P_FIRST = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-)
+(
+    P_GRID, P_RD, P_PART, P_TAGS, P_MANNER, P_LENGTH, P_CUT, P_INTERACTION, P_SPARE_OK, P_SHOTS, P_FIRST,
+) = range(11)  # fmt: skip
 """Settings of the whole call; -1 in P_PART or P_TAGS is "any"."""
 MILLION = 1_000_000
 GIVEN_TRIES = 60
 """After so many draws, a row whose command was given may mark words as spare instead."""
+MOST_TRIES, MOST_COMMANDS = 100_000, 300
+"""A row is hopeless after so many draws of a command, or after so many commands without a world."""
 
 
 def draw_aim(verb: Any, adverb: Any, settings: Any, targets: Any, agents: Any, aim: Any, rng: Any) -> Any:
@@ -309,9 +301,8 @@ def sound_rows(
 ) -> Any:
     """Generate one row per state. Returns the number of rows done: fewer than asked if no example keeps the split's claim.
 
-    given[i] is row i's form, or 0 to draw one. patterns[p] = [phrases, parents…, object limit] (columns 0, 1–6, 7),
-    `shares` the running sums of their weights.
-    flat[7, …] receives size, colour, shape, row, column, role and catch of all objects end to end, `steps` the actions, `text` the
+    given[i] is row i's form, or 0 to draw one. patterns[p] = [phrases, parents…, object limit] (columns 0, 1–6, 7), `shares` the
+    running sums of their weights. flat[7, …] receives size, colour, shape, row, column, role and catch of all objects end to end, `steps` the actions, `text` the
     commands, `spare` the codes of words that are not needed; the *_ends arrays say where each row ends.
     """
     grid = settings[P_GRID]
@@ -339,11 +330,11 @@ def sound_rows(
     for i in range(states.shape[0]):
         rng[0] = states[i]
         found = -1
-        tries, attempts, p, length = 0, 0, 0, 0
+        tries, failures, attempts, p, length = 0, 0, 0, 0, 0
         form = given[i]
         while found < 0:
             tries += 1
-            if tries > 100_000:
+            if tries > MOST_TRIES or failures > MOST_COMMANDS:
                 return i
             p = draw_cumulative(shares, rng)
             if given[i] == 0:
@@ -391,6 +382,7 @@ def sound_rows(
                 if found >= 0 or found == -2:
                     break
             if found == -1 or found == -3:
+                failures += 1
                 rejected[R_GIVEN_UP] += 1
         for j in range(nodes):
             the[j] = 1 if j == 0 or popcount(fit(sets, st, words[j, 0], words[j, 1], words[j, 2])) == 1 else 0

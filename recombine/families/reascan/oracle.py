@@ -437,7 +437,7 @@ def sound_laws(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[tu
     for j, noun in enumerate(said.nouns):
         if not noun.size:
             continue
-        for wider in {noun, replace(noun, color=""), replace(noun, head="object")}:
+        for wider in dict.fromkeys((noun, replace(noun, color=""), replace(noun, head="object"))):
             sizes = {world.things[i].size for i in comparison_class(world, wider)}
             if len(sizes) != 2:
                 yield (
@@ -473,6 +473,24 @@ def role_faults(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[t
             yield "wrong_role", f"no reader {code} exists for this command"
         elif group and len(means(world, shorter)) < 2:
             yield "wrong_role", f"the decoys for reader {code} catch nobody"
+    for code in sorted({c for c in catches if c >= 64}):
+        group = {i for i, c in enumerate(catches) if c == code}
+        if not any(group & means(world, swapped) for swapped in swaps(said.nouns, (code - 64) // 8, code % 8)):
+            yield "wrong_role", f"the isomorphic decoys {code} are not what a reader of swapped words takes"
+
+
+def swaps(nouns: Sequence[Noun], a: int, b: int) -> Iterator[tuple[Noun, ...]]:
+    """The command with one kind of word swapped between phrases a and b, for each kind that both have and differ in."""
+    x, y = nouns[a], nouns[b]
+    pairs = []
+    if x.size and y.size and x.size != y.size:
+        pairs.append((replace(x, size=y.size), replace(y, size=x.size)))
+    if x.color and y.color and x.color != y.color:
+        pairs.append((replace(x, color=y.color), replace(y, color=x.color)))
+    if x.head != y.head and not {x.head, y.head} & {"box", "object"}:
+        pairs.append((replace(x, head=y.head), replace(y, head=x.head)))
+    for first, second in pairs:
+        yield tuple(first if j == a else second if j == b else noun for j, noun in enumerate(nouns))
 
 
 # --- the splits' claims ------------------------------------------------------------------------------------------------

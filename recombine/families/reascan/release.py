@@ -1,10 +1,10 @@
 """The release recipe: the original's command lists, its split filters and its sizes, with every row a function of its own key.
 
 A part is a list of (command, world number). The original drops a command when 500 draws give no world; here a command is dead if
-500 draws give fewer than two, and its rows go to the next command of its own list of
-substitutes, so that the sizes are the published ones. Commands and worlds of `simple`, `one_clause` and `two_clauses` are also
-those of `all`; the published Tables 2 and 3 belong to version 1.0 of the data, whose two-clause test overlapped training, and
-version 1.1 drew the tests anew: here no world is in two parts.
+500 draws give fewer than two, and its rows go to a substitute from the same list, so that the sizes are the published ones. The
+commands of `simple`, `one_clause` and `two_clauses` are also those of `all` under the same seed. The numbers in the paper's Tables 2
+and 3 belong to version 1.0 of the data, whose two-clause test overlapped training; version 1.1 mended that, and here no world is in
+two parts.
 """
 
 from __future__ import annotations

@@ -1,0 +1,164 @@
+"""PPO: advantages by the definition, stop forcing with a real gradient, and a toy task that is really learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from recombine.errors import UnknownName, UsageError  # noqa: E402
+from recombine.families.lilgym.acting import Instances, Setting  # noqa: E402
+from recombine.families.lilgym.scene import EMPTY_TOWER, Scene  # noqa: E402
+from recombine.families.lilgym.tasks import instances_of  # noqa: E402
+from recombine.rl.play import measure, play_all, replay  # noqa: E402
+from recombine.rl.policies import find_policy  # noqa: E402
+from recombine.rl.ppo import STOP, Learner, advantages, losses  # noqa: E402
+from recombine.rl.settings import Settings  # noqa: E402
+
+TWO_BLUE = ("toy", "there are exactly two blue blocks", "count(filter_obj(all_items, lambda x: is_blue(x))) == 2")
+READER = find_policy("set")
+SMALL = READER.Config(units=32)
+
+
+def toy(scene: Scene = EMPTY_TOWER) -> Instances:
+    return instances_of("tower", [(*TWO_BLUE, scene, True)])
+
+
+def quick(**given: Any) -> Settings:
+    defaults = {"steps": 40 * 512, "places": 32, "rollout": 16, "epochs": 4, "minibatches": 4, "rate": 1e-3, "entropy": 0.03}
+    return Settings(**{**defaults, **given})
+
+
+def test_advantages_are_the_definition() -> None:
+    generator = np.random.default_rng(0)
+    rewards, values = generator.normal(size=(6, 2)), generator.normal(size=(6, 2))
+    ended, last = generator.random((6, 2)) < 0.3, generator.normal(size=2)
+    found = advantages(rewards, values, ended, last, 0.9, 0.8)
+    following = np.vstack([values[1:], last[None]])
+    deltas = rewards + 0.9 * following * ~ended - values
+    for place in range(2):
+        for t in range(6):
+            total, weight = 0.0, 1.0
+            for k in range(t, 6):
+                total += weight * deltas[k, place]
+                if ended[k, place]:
+                    break
+                weight *= 0.9 * 0.8
+            assert found[t, place] == pytest.approx(total)
+
+
+def steps_until_solved(forcing: str, seed: int) -> int:
+    """Training steps until the greedy, unforced policy solves the toy; the budget if it never does."""
+    settings, instances = quick(forcing=forcing, seed=seed), toy()
+    learner = Learner(settings, READER, SMALL, instances)
+    learner.begin_period(0)
+    for update in range(settings.updates):
+        learner.learn(learner.collect(update), update)
+        if measure(play_all(learner.agent, READER, instances, Setting("tower")))["accuracy"] == 1.0:
+            return (update + 1) * settings.batch
+    return settings.steps
+
+
+def test_toy_is_solved_and_stop_forcing_is_faster() -> None:
+    plain = [steps_until_solved("none", seed) for seed in range(3)]
+    forced = [steps_until_solved("relabel", seed) for seed in range(3)]
+    assert max(forced) < quick().steps and min(plain) < quick().steps, (plain, forced)
+    assert sum(forced) < sum(plain), (plain, forced)
+
+
+def test_imitation_learns_too() -> None:
+    assert steps_until_solved("imitate", 0) < quick().steps
+
+
+def rollout_where_the_target_holds(forcing: str) -> tuple[Learner, Any]:
+    """Episodes that start where STOP is right already."""
+    settings = quick(forcing=forcing, places=16, rollout=4)
+    learner = Learner(settings, READER, SMALL, toy(Scene.of_towers([[2, 2], [], []])))
+    learner.begin_period(0)
+    return learner, learner.collect(0)
+
+
+def test_forced_stop_is_stored_with_its_own_log_probability() -> None:
+    learner, rollout = rollout_where_the_target_holds("relabel")
+    assert (rollout.actions == STOP).all() and rollout.forced.any() and not rollout.forced.all()
+    with torch.no_grad():
+        chances = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight))
+    assert torch.allclose(rollout.log_probs, chances[:, STOP], atol=1e-5)
+    assert (rollout.log_probs < -0.5).all(), "the log-probability is the policy's, not that of a choice of one"
+    assert learner.tally.solved == learner.tally.episodes > learner.tally.unforced
+
+
+@pytest.mark.parametrize("forcing", ["relabel", "imitate"])
+def test_forced_steps_have_a_gradient_towards_stop(forcing: str) -> None:
+    learner, rollout = rollout_where_the_target_holds(forcing)
+    chances = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight)).detach().requires_grad_()
+    found = losses(learner.settings, chances, rollout.values, rollout, torch.ones(len(rollout.rows)))
+    (found.policy + found.imitation).backward()
+    assert (chances.grad[rollout.forced, STOP] < 0).all()
+    before = chances.detach()[:, STOP].mean()
+    for update in range(8):
+        learner.learn(learner.collect(update), update)
+    after = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight))[:, STOP].mean()
+    assert after > before + 0.1
+
+
+def test_a_mask_instead_would_teach_nothing() -> None:
+    """Why STOP is relabelled: where only STOP is allowed, its log-probability is 0 whatever the weights are."""
+    learner, rollout = rollout_where_the_target_holds("relabel")
+    only_stop = torch.zeros(len(rollout.rows), 13, dtype=torch.bool)
+    only_stop[:, STOP] = True
+    learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight), only_stop)[:, STOP].sum().backward()
+    assert all(p.grad is None or p.grad.abs().max() == 0 for p in learner.agent.parameters())
+
+
+def test_masks_keep_training_free_of_invalid_actions() -> None:
+    learner = Learner(quick(masks=True), READER, SMALL, toy())
+    learner.begin_period(0)
+    learner.learn(learner.collect(0), 0)
+    assert learner.tally.episodes and not learner.tally.errors.keys() & {"does_not_fit", "nothing_to_remove"}
+    plain = Learner(quick(), READER, SMALL, toy())
+    plain.begin_period(0)
+    plain.collect(0)
+    assert plain.tally.errors["nothing_to_remove"] > 0
+
+
+def test_same_seed_same_weights() -> None:
+    def weights(seed: int) -> torch.Tensor:
+        learner = Learner(quick(seed=seed), READER, SMALL, toy())
+        learner.begin_period(0)
+        for update in range(2):
+            learner.learn(learner.collect(update), update)
+        return torch.cat([p.detach().flatten() for p in learner.agent.parameters()])
+
+    assert torch.equal(weights(3), weights(3))
+    assert not torch.equal(weights(3), weights(4))
+
+
+def test_tests_never_force_and_replay_alike() -> None:
+    """A policy that never stops gets no help from the setting, and the second simulator tells the same story."""
+    instances = toy(Scene.of_towers([[2, 2], [], []]))
+    learner = Learner(quick(), READER, SMALL, instances)
+    with torch.no_grad():
+        learner.agent.head.types.bias[:] = torch.tensor([-50.0, 50.0, -50.0])
+    episodes = play_all(learner.agent, READER, instances, Setting("tower", stop_forcing=True))
+    assert measure(episodes)["accuracy"] == 0.0 and len(episodes[0].actions) > 1
+    played = replay(instances, Setting("tower"), episodes[0])
+    assert (played.actions, played.error) == (episodes[0].actions, episodes[0].error)
+    assert played.rewards == pytest.approx(episodes[0].rewards)
+
+
+def test_settings_are_the_published_ones_and_are_checked() -> None:
+    settings = Settings()
+    assert (settings.batch, settings.epochs, settings.batch // settings.minibatches, settings.clip) == (2048, 10, 64, 0.2)
+    assert (settings.discount, settings.trace, settings.entropy, settings.value, settings.norm) == (0.99, 0.95, 0.1, 0.5, 0.5)
+    assert (settings.steps, settings.rate, settings.epsilon, settings.updates) == (4_000_000, 3e-4, 1e-5, 1954)
+    assert settings.rate_at(0) == 3e-4 and settings.rate_at(977) == pytest.approx(1.5e-4)
+    warm = Settings(schedule="cosine", warmup=0.01)
+    assert warm.rate_at(0) < warm.rate_at(19) == pytest.approx(3e-4) and warm.rate_at(1953) < 1e-8
+    with pytest.raises(UnknownName, match="relabel"):
+        Settings(forcing="relable")
+    with pytest.raises(UsageError, match="minibatches"):
+        Settings(places=1, rollout=4)
