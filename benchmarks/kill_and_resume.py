@@ -42,7 +42,7 @@ def main() -> int:
         while kills < arguments.kills:
             process = subprocess.Popen([*command, f"{scratch}/cut"], stdout=subprocess.DEVNULL, start_new_session=True)
             try:
-                process.wait(timeout=dice.uniform(0.05, max(1.0, length / 4)))
+                process.wait(timeout=dice.uniform(0.05, max(1.0, length / 10)))
                 done += 1
                 if tree(Path(scratch, "cut")) != tree(Path(scratch, "whole")):
                     print(f"DIFFERENT after {kills} kills")

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows.append(
             (
                 name,
-                folder.plan.parts[-1].job.split,
+                ", ".join(tested),
                 f"{sum(p.rows for p in verdict.parts):,}",
                 wrong,
                 seconds,
