@@ -32,6 +32,7 @@ BITS = {
     "unnecessary unmarked word": oracle_kernel.NEED,
     "false mark": oracle_kernel.MARK,
     "replay mismatch": oracle_kernel.REPLAY,
+    "grammar": oracle_batch.ODD,
 }
 
 
@@ -52,6 +53,7 @@ def check(split: str, part: str, start: int, stop: int, seed: int) -> tuple[dict
     found = {name: int((laws & bit != 0).sum()) for name, bit in BITS.items()}
     found["unreadable command"] = int((read.unread != 0).sum())
     found["wrong field or role"] = int(oracle_batch.broken_fields(batch, read).sum())
+    found["plain oracle"] = sum(bool(item.validate(item.example(batch, row))) for row in range(0, len(batch), 400))
     found["simulator mismatch"] = mismatches(batch, read)
     found["outside its split"] = int(oracle_batch.broken_claims(batch, read).sum())
     return found, item.canonical_batch(batch), len(batch.columns["spare_words"].values)

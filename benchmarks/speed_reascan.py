@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> None:
                 print(f"release {split:15} {part:11} {rows:8} rows {spent:8.1f} CPU-s", flush=True)
         print(f"release suite: {total:,} rows, {seconds:.1f} CPU-seconds")
         return
-    rows = int(arguments[0]) if arguments else 40_000
+    rows = int(arguments[0]) if arguments else 100_000
     written("simple", "sound", 2_000, "test")
     names = [name for name in arguments[1:] if name in item.SPLITS] or SPLITS
     for recipe in item.RECIPES:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from recombine.core import Example
     from recombine.models.train import Report
 
+SAMPLE_FROM = 60_000
+"""Parts of up to so many rows are generated whole when only a sample of them is wanted."""
 TEST, ANSWERS = "test.json", "answers-{part}.jsonl"
 
 
@@ -115,15 +117,23 @@ class Source:
         )
 
     def load(self, part: str, rows: int, seed: int) -> list[Example]:
-        """The rows of a part, at most `rows` of them (0: all)."""
+        """The rows of a part, at most `rows` of them (0: all).
+
+        Fewer than all are a sample drawn over the whole part (a part may be ordered, say by length); of a part too large to
+        generate for that they are its first rows.
+        """
         import recombine
+        from recombine.models.batching import permutation
 
         split, _, name = part.rpartition("/")
         words: dict[str, Any] = {"seed": seed if self.fresh else 0, "recipe": self.recipe, **self.options}
         loaded = recombine.load(self.family, split or self.split, name, **words)
         if not rows or rows >= len(loaded):
             return list(loaded)
-        return list(recombine.load(self.family, split or self.split, name, size=rows, **words))
+        if len(loaded) > SAMPLE_FROM:
+            return list(recombine.load(self.family, split or self.split, name, size=rows, **words))
+        everything = list(loaded)
+        return [everything[i] for i in sorted(permutation(len(everything), "sample", loaded.job.key)[:rows])]
 
     def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
         """The mean of the family's own scores."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine import keys
-from recombine.envs.lilgym import LilGymVectorEnv
+from recombine.envs.lilgym import LilGymEngine, LilGymVectorEnv
 from recombine.families.lilgym.acting import Instances
 from recombine.families.lilgym.edits import RuleBook
 from recombine.models.base import single_thread
@@ -55,6 +55,11 @@ class Rollout(NamedTuple):
     values: Tensor
     advantages: Tensor
     forced: Tensor
+
+    def pick(self, which: Tensor) -> Rollout:
+        """Some of the steps."""
+        picked = {name: column[which] for name, column in self._asdict().items() if column is not None}
+        return self._replace(**picked)
 
 
 class Losses(NamedTuple):
@@ -136,7 +141,7 @@ class Learner:
         return Seen(self.table[rows], self.targets[rows], sight.to(self.device))
 
     def _look(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        states = self.envs.engine.states
+        states = cast(LilGymEngine, self.envs.engine).states
         rows = torch.from_numpy(states.rows.copy()).to(self.device)
         sight = torch.from_numpy(sight_of(self.sight, states))
         mask = torch.from_numpy(self.envs.action_masks()).to(self.device) if self.settings.masks else None
@@ -203,7 +208,7 @@ class Learner:
             order = torch.randperm(s.batch)
             for start in range(0, size * s.minibatches, size):
                 which = order[start : start + size].to(self.device)
-                part = Rollout(*(None if column is None else column[which] for column in rollout))
+                part = rollout.pick(which)
                 seen = self.seen(part.rows, part.sight)
                 found = losses(s, self.agent.log_probs(seen, part.masks), self.agent.values(seen), part, scaled[which])
                 self.optimizer.zero_grad(set_to_none=True)

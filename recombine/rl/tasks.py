@@ -34,6 +34,9 @@ class Task:
     train_rows: int = 0
     test_rows: int = 0
 
+    def __post_init__(self) -> None:
+        find_env(self.env)
+
     def load(self, part: str) -> Instances:
         """The instances of a part."""
         kind, start = find_env(self.env)

@@ -46,11 +46,12 @@ def load_vilt(config: ViltConfig) -> Any:
     from transformers import ViltModel
 
     if config.encoder == RANDOM:
-        return ViltModel(HFConfig(
+        small = HFConfig(
             vocab_size=ID_COUNT, hidden_size=config.units, num_hidden_layers=config.layers, num_attention_heads=config.attention,
             intermediate_size=4 * config.units, max_position_embeddings=128, image_size=12 * config.patch, patch_size=config.patch,
             hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
-        ))  # fmt: skip
+        )  # fmt: skip
+        return ViltModel(small)  # type: ignore[no-untyped-call]
     try:
         return ViltModel.from_pretrained(config.encoder, use_safetensors=True, trust_remote_code=False)
     except (OSError, ValueError) as problem:

@@ -152,6 +152,16 @@ def test_both_forms_of_the_oracle_find_the_same_damage() -> None:
 
 
 @pytest.mark.slow
+def test_large_release_batches_show_the_same_kinds_of_problems() -> None:
+    batch = reascan.generate(make_job(reascan, "c2", "test", "release", 2).rows(0, 2_000))
+    found: dict[int, set[tuple[str, str]]] = {}
+    for row, problem in reascan.validate_batch(batch):
+        found.setdefault(row, set()).add((problem.code, problem.severity))
+    for row in range(0, 2_000, 100):
+        assert found.get(row, set()) == {(p.code, p.severity) for p in reascan.example(batch, row).validate()}
+
+
+@pytest.mark.slow
 def test_interpreted_and_compiled_kernels_give_the_same_bytes() -> None:
     from recombine.data import columns
     from recombine.families.reascan.release import release

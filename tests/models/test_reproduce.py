@@ -135,3 +135,9 @@ def test_a_run_that_another_table_made_is_measured_further(tmp_path: Path) -> No
     assert set(second["tests"]) == {"test", "length/test"}
     assert sum(v["rows"] for v in second["tests"]["test"]["by_conjunction"].values()) == 10
     assert run(Experiment(Source("scan", "simple_p1"), "gru", tiny), tmp_path) == second
+
+
+def test_a_sample_is_drawn_over_the_whole_part() -> None:
+    sample = Source("clutrr", "generalization_23", "train", recipe="release").load("train", 60, 0)
+    assert {e.meta["k"] for e in sample} == {2, 3}
+    assert [e.id for e in sample] == sorted({e.id for e in sample})

@@ -30,7 +30,11 @@ def test_layout_is_the_environments_own(kind: str) -> None:
 
 
 def _masks(kind: str) -> torch.Tensor:
-    scene = Scene.of_towers([[0, 1, 2, 0], [], [1]]) if kind == "tower" else Scene.of("scatter", [(0, 0, 0, 30, 1, 1), (1, 60, 60, 10, 2, 0)])
+    scene = (
+        Scene.of_towers([[0, 1, 2, 0], [], [1]])
+        if kind == "tower"
+        else Scene.of("scatter", [(0, 0, 0, 30, 1, 1), (1, 60, 60, 10, 2, 0)])
+    )
     records = [("a", "x", "exist(all_items)", EMPTY_TOWER if kind == "tower" else Scene("scatter"), True), ("b", "x", "exist(all_items)", scene, True)]  # fmt: skip
     states = begin(Setting(kind), instances_of(kind, records), np.arange(2))
     return torch.from_numpy(masks(states))

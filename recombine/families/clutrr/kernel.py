@@ -128,7 +128,7 @@ def expand(
     stale = 0
     while m < k:
         stale += 1
-        if stale > (240 if m == k - 1 and wanted == 1 else 16):
+        if stale > (48 if m == k - 1 and wanted == 1 else 16):
             return -1
         i = draw_edge(words, m, first, last, rng)
         a, b, head = path[i], path[i + 1], words[i]

@@ -1,0 +1,417 @@
+"""CLUTRR: the facts and laws of kinship stories, one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recombine import kernels
+from recombine.core import Batch, Example, make_job
+from recombine.errors import BadOption, FileError, Infeasible, UsageError
+from recombine.families import clutrr
+from recombine.families.clutrr import fixpoint, oracle
+from recombine.families.clutrr.closure import RELEASED, RULES, closure, expansions, grow_tree
+from recombine.families.clutrr.grammar import grammar, weights
+from recombine.families.clutrr.kinship import CODES, GENDER, NEUTRAL, RELATIONS, inverse, word
+from recombine.families.clutrr.names import NAMES, read_names
+from recombine.families.clutrr.native import HF_COLUMNS, parse_words
+from recombine.families.clutrr.options import NOISE_NAMES
+from recombine.families.clutrr.plan import People, anonymous
+from recombine.families.clutrr.release_oracle import derivable
+from recombine.families.clutrr.rules import compose_table, fits
+from recombine.families.clutrr.tree import generations, layout
+from recombine.keys import Stream
+
+generating = importlib.import_module("recombine.families.clutrr.generate")
+
+
+def rows(
+    count: int, part: str = "train", split: str = "generalization_23", recipe: str = "sound", seed: int = 0, **options: object
+) -> Batch:
+    job = make_job(clutrr, split, part, recipe, seed, options)
+    return clutrr.generate(job.rows(0, count))
+
+
+def examples(count: int, part: str = "train", **options: object) -> list[Example]:
+    batch = rows(count, part, **options)
+    return [clutrr.example(batch, row) for row in range(len(batch))]
+
+
+def follows(gender: int, first: str, second: str) -> str | None:
+    code = int(compose_table()[gender, CODES[first], CODES[second]])
+    return RELATIONS[code] if code >= 0 else None
+
+
+# --- vocabulary and rules --------------------------------------------------------------------------------------------
+
+
+def test_words_genders_and_inverses() -> None:
+    assert len(RELATIONS) == 22
+    assert [RELATIONS[inverse(CODES[w], g)] for w, g in (("father", 0), ("uncle", 1), ("wife", 1), ("son-in-law", 0))] == [
+        "daughter",
+        "nephew",
+        "husband",
+        "mother-in-law",
+    ]
+    for code in range(22):
+        for gender in (0, 1):
+            if fits(gender, code):
+                assert inverse(inverse(code, gender), GENDER[code]) == code
+    assert word(0, 1) == CODES["father"]
+
+
+@pytest.mark.parametrize(
+    ("gender", "first", "second", "result"),
+    [
+        (0, "father", "mother", "grandmother"),
+        (0, "father", "wife", "mother"),
+        (1, "son", "mother", "wife"),
+        (1, "sister", "husband", "brother-in-law"),
+        (0, "aunt", "husband", "uncle"),
+        (1, "father-in-law", "son", "brother-in-law"),
+        (0, "daughter-in-law", "son", "grandson"),
+        (1, "son", "grandfather", None),  # the father, or the father-in-law
+        (1, "daughter", "uncle", None),  # a brother, or a brother-in-law
+        (0, "grandfather", "son", None),  # the father, or an uncle
+        (0, "father-in-law", "son", None),  # her husband, or his brother
+        (1, "wife", "husband", None),
+    ],
+)
+def test_rules(gender: int, first: str, second: str, result: str | None) -> None:
+    assert follows(gender, first, second) == result
+
+
+def test_generator_and_oracle_know_the_same_rules() -> None:
+    table = oracle.composition()
+    for gender in (0, 1):
+        for first in range(22):
+            for second in range(22):
+                if not (fits(gender, first) and fits(GENDER[first], second)):
+                    continue
+                mask = int(table[gender, GENDER[first], GENDER[second], first // 2, second // 2])
+                one = 2 * (mask.bit_length() - 1) + 1 - GENDER[second] if mask & (mask - 1) == 0 and mask != 1 << 11 else -1
+                assert one == compose_table()[gender, first, second], (gender, RELATIONS[first], RELATIONS[second])
+
+
+def test_targets_are_even_and_cells_within_reach() -> None:
+    for k in (2, 3, 6):
+        spread = weights(k)
+        assert (spread.sum((0, 2, 3)) > 0).all()
+        reach = (grammar().both >> k) & 1
+        assert not (spread[reach == 0] > 0).any()
+
+
+# --- sound stories ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 10])
+@pytest.mark.parametrize("noise", ["clean", "supporting", "irrelevant", "disconnected"])
+def test_every_law_holds(k: int, noise: str) -> None:
+    batch = rows(6, "train" if k % 2 else "test_k2", k=str(k), noise=noise)
+    assert list(clutrr.validate_batch(batch)) == []
+    for row in range(2):
+        example = clutrr.example(batch, row)
+        assert example.validate() == []
+        assert len(example.plan.path) == k == example.meta["k"]
+        kinds = {"clean": {0}, "supporting": {0, 1}, "irrelevant": {0, 2}, "disconnected": {0, 3}}
+        assert {fact.kind for fact in example.plan.facts} == kinds[noise]
+
+
+def test_all_noise_and_a_long_chain() -> None:
+    for options in ({"k": "8", "noise": "all"}, {"k": "20"}):
+        batch = rows(3, **options)
+        assert not oracle.broken_bits(batch).any()
+        example = clutrr.example(batch, 0)
+        assert len(example.plan.proof) == int(options["k"]) - 1
+        assert f"So {example.plan.names[example.plan.query[1]]} is" in str(example.explain())
+
+
+def test_compiled_and_interpreted_rows_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = make_job(clutrr, "generalization_23", "test_k4", "sound", 5, {"noise": "all"}).rows(0, 12)
+    slow = clutrr.generate(job)
+    monkeypatch.setattr(generating, "COMPILE_FROM_ROWS", 1)
+    fast = clutrr.generate(job)
+    assert [slow.row(i) for i in range(12)] == [fast.row(i) for i in range(12)]
+
+
+def test_twenty_thousand_stories_are_right() -> None:
+    """The mass check of benchmarks/check_clutrr.py, graphs and proofs on 20,000 rows, texts on a sample."""
+    texts = 0
+    for i, (k, noise) in enumerate([(2, "clean"), (3, "supporting"), (4, "irrelevant"), (6, "disconnected"), (10, "clean")]):
+        batch = rows(4_000, "train" if i % 2 else "test_k2", k=str(k), noise=noise, seed=11)
+        assert not oracle.broken_bits(batch).any()
+        for row in range(0, 4_000, 20):
+            example = clutrr.example(batch, row)
+            assert oracle._text_problems(example) + oracle._meta_problems(example) == []
+            texts += 1
+    assert texts == 1_000
+
+
+def test_clauses_and_paraphrases_do_not_leak() -> None:
+    train, test = rows(3_000, k="2,3", seed=2), rows(600, "test_k3", seed=2)
+    shared = set(train.columns["paraphrases"].values.tolist()) & set(test.columns["paraphrases"].values.tolist())
+    assert shared == set()
+    assert test.columns["held_out"].all()
+    assert not train.columns["held_out"].any()
+    clauses = [
+        {(e.meta["clause"], e.plan.genders[e.plan.path[0].subject]) for e in (clutrr.example(b, r) for r in range(600))}
+        for b in (train, test)
+    ]
+    assert clauses[0] & clauses[1] == set()
+
+
+def test_targets_are_balanced_and_readers_near_chance() -> None:
+    train = [clutrr.example(b, r) for b in [rows(2_200, k="6")] for r in range(2_200)]
+    counts = Counter(example.answer for example in train)
+    assert set(counts.values()) == {100}
+    found = clutrr.probe(train[:1_100], train[1_100:])
+    assert found["majority"] < 0.08
+    assert found["last fact"] < found["chance given gender"] + 0.06
+    assert found["first and last fact"] < found["chance given gender"] + 0.12
+
+
+def test_entity_numbers_do_not_follow_the_path() -> None:
+    straight = sum(
+        [p for f in e.plan.path for p in (f.subject, f.relative)][::2] == list(range(4)) for e in examples(60, k="4")
+    )
+    assert straight < 10
+
+
+def test_memory_questions_ask_what_is_stated() -> None:
+    for example in examples(10, k="4", memory=1.0):
+        assert (CODES[example.answer], *example.plan.query) in {fact.triple for fact in example.plan.path}
+        assert example.validate() == []
+
+
+def test_options_of_language_and_names(tmp_path: Path) -> None:
+    simple = examples(3, language="simple", mentions="bracketed")[0]
+    assert simple.validate() == []
+    assert f"[{simple.plan.names[0]}]" in simple.inputs["story"]
+    masked = examples(3, mentions="anonymous")[0]
+    assert masked.validate() == []
+    assert all(name.startswith("@entity-") for name in masked.plan.names)
+    own = tmp_path / "names.csv"
+    own.write_text(
+        "name,gender\n"
+        + "".join(
+            f"F{'abcdefgh'[i % 8]}{'abcdefghij'[i // 8]},female\nM{'abcdefgh'[i % 8]}{'abcdefghij'[i // 8]},male\n"
+            for i in range(70)
+        )
+    )
+    assert all(name[0] in "FM" for name in examples(2, names=str(own))[0].plan.names)
+    own.write_text("Alice,female\nAlice,male\n")
+    with pytest.raises(FileError, match="both genders"):
+        read_names(str(own))
+
+
+def test_names_are_many_and_of_one_gender() -> None:
+    assert min(len(names) for names in NAMES) > 300
+    assert not set(NAMES[0]) & set(NAMES[1])
+
+
+def test_family_limits_and_wrong_options() -> None:
+    for example in examples(5, levels=4, max_children=5):
+        assert max(generations(example.world)) < 7
+    with pytest.raises(BadOption, match="numbers from 2 to 20"):
+        rows(1, k="1")
+    with pytest.raises(BadOption, match="rise"):
+        rows(1, k="3,2")
+    with pytest.raises(BadOption, match="min_children"):
+        rows(1, min_children=8, max_children=2)
+    with pytest.raises(Infeasible, match="no story found"):
+        rows(1, k="20", levels=1)
+
+
+# --- the oracle catches what is broken -------------------------------------------------------------------------------
+
+
+def corrupted(example: Example, **changes: object) -> set[str]:
+    plan = dataclasses.replace(example.plan, **changes)
+    return {problem.code for problem in dataclasses.replace(example, plan=plan).validate()}
+
+
+def test_the_oracle_catches_corruption() -> None:
+    example = examples(1, k="4", noise="supporting")[0]
+    plan, world = example.plan, example.world
+    assert "wrong_label" in {
+        p.code for p in dataclasses.replace(example, answer=RELATIONS[CODES[example.answer] ^ 1]).validate()
+    }
+    assert "wrong_label" in {p.code for p in dataclasses.replace(example, answer="cousin").validate()}
+    assert "bad_proof" in corrupted(example, proof=plan.proof[1:])
+    swapped = dataclasses.replace(plan.proof[0], result=plan.proof[0].result ^ 1)
+    assert "bad_proof" in corrupted(example, proof=(swapped, *plan.proof[1:]))
+    assert corrupted(example, facts=tuple(f for f in plan.facts if f.place != 0)) & {"bad_path"}
+    renamed = tuple(dataclasses.replace(f, kind=2) if f.kind == 1 else f for f in plan.facts)
+    assert "bad_noise" in corrupted(example, facts=renamed)
+    other = dataclasses.replace(plan.path[0], relation=(plan.path[0].relation + 2) % 22)
+    assert "false_fact" in corrupted(example, facts=tuple(other if f.place == 0 else f for f in plan.facts))
+    shorter = dataclasses.replace(plan.path[0], relation=CODES[example.answer], relative=plan.query[1], place=-1, kind=1)
+    assert corrupted(example, facts=(*plan.facts, shorter)) >= {"stated_answer", "shorter_path", "wrong_text"}
+    broken = dataclasses.replace(world, spouses=(0, *world.spouses[1:]))
+    assert "bad_family" in {p.code for p in dataclasses.replace(example, world=broken).validate()}
+    silent = dataclasses.replace(example, inputs={**example.inputs, "story": "Nothing happened."})
+    assert "wrong_text" in {p.code for p in silent.validate()}
+    leaked = dataclasses.replace(example, meta={**example.meta, "part": "test_k4"})
+    assert "clause_leak" in {p.code for p in leaked.validate()}
+
+
+def test_the_fixpoint_sees_ambiguity() -> None:
+    """A son's grandfather is a father or a father-in-law; with the mother in between he is the father-in-law."""
+    facts = [CODES["son"], 0, 1, CODES["grandfather"], 1, 2]
+    genders, masks = np.array([1, 1, 1, 0]), np.zeros((4, 4), np.int64)
+    kernel = kernels.load("recombine.families.clutrr.fixpoint", compiled=False)
+    table, turned = oracle.composition(), np.array(oracle.INVERSE)
+    kernel.open_masks(masks, 3, facts, 2, turned)
+    kernel.settle(masks, 3, genders, table, turned)
+    assert masks[0, 2] == (1 << NEUTRAL.index("parent")) | (1 << NEUTRAL.index("parent-in-law"))
+    facts += [CODES["mother"], 1, 3, CODES["father"], 3, 2]
+    kernel.open_masks(masks, 4, facts, 4, turned)
+    kernel.settle(masks, 4, genders, table, turned)
+    assert masks[0, 2] == 1 << NEUTRAL.index("parent-in-law")
+    assert fixpoint.turned(1, turned) == 2
+
+
+# --- explaining, scoring, drawing ------------------------------------------------------------------------------------
+
+
+def test_scores_words_sentences_and_chains() -> None:
+    example = examples(1, k="3")[0]
+    plan, (x, y) = example.plan, (example.plan.names[p] for p in example.plan.query)
+    for text in (example.answer, f"The answer is {example.answer.upper()}.", f"{y} is {x}'s {example.answer}"):
+        assert example.score(text).value == 1.0, text
+    for text in ("", "cousin", "father or mother", "x" * 50_000, f"{example.answer} or {RELATIONS[CODES[example.answer] ^ 1]}"):
+        assert example.score(text).value == 0.0, text
+    chain = "\n".join(line for line in example.explain().steps)
+    graded = example.score(chain)
+    assert graded.value == 1.0
+    assert graded.detail["first_wrong"] is None
+    assert graded.detail["hops"] >= 3
+    first = plan.path[0]
+    wrong = (
+        f"{plan.names[first.relative]} is the {RELATIONS[first.relation ^ 1]} of {plan.names[first.subject]}.\n{example.answer}"
+    )
+    assert example.score(wrong).detail["first_wrong"] == 1
+    assert "ignores_gender" in example.score(RELATIONS[CODES[example.answer] ^ 1]).mistakes
+
+
+def test_shortcut_readers() -> None:
+    example = examples(1, k="4", noise="irrelevant")[0]
+    named = {shortcut.name: shortcut.answer for shortcut in example.explain().shortcuts}
+    assert set(named) == {
+        "one_hop_early",
+        "ignores_gender",
+        "wrong_way",
+        "follows_noise",
+        "last_fact",
+        "first_and_last",
+        "majority",
+    }
+    assert named["last_fact"] == RELATIONS[example.plan.path[-1].relation]
+    assert named["follows_noise"] is not None
+
+
+def test_cloze_hides_every_name() -> None:
+    example = examples(1, noise="all")[0]
+    shown = clutrr.cloze(example, Stream("cloze"))
+    for name in example.plan.names:
+        assert name not in shown["story"].replace("@entity", "").split()
+    assert all(token.startswith("@entity-") for token in shown["entities"] + shown["query"])
+    assert anonymous("[Ann] met Annette.", ["Ann", "Annette"]) == "@entity-0 met @entity-1."
+
+
+def test_renderings() -> None:
+    example = examples(1, k="5", noise="all")[0]
+    svg = example.render("svg")
+    assert isinstance(svg, str)
+    assert all(name in svg for name in example.plan.names)
+    assert "irrelevant noise" in svg
+    assert example.render("png")[:4] == b"\x89PNG"
+    assert str(example.render("graph")).count("-->") == len(example.plan.facts) + 1
+    with pytest.raises(UsageError, match="cannot be rendered"):
+        example.render("ascii")
+
+
+def test_trees_have_room_for_everybody() -> None:
+    for example in examples(5, k="8"):
+        world: People = example.world
+        spots = layout(world)
+        taken: dict[int, list[float]] = {}
+        for x, row in spots:
+            assert all(abs(x - other) > 0.9 for other in taken.setdefault(row, []))
+            taken[row].append(x)
+        for p in range(len(world)):
+            assert world.fathers[p] < 0 or spots[world.fathers[p]][1] == spots[p][1] - 1
+
+
+# --- release ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_released_family() -> None:
+    assert grow_tree(3, 4, 4, 1.0, Stream("any")) == RELEASED
+    assert len(RULES) == 16
+    table = closure(RELEASED)
+    assert Counter(NEUTRAL[r] for r in table.values()) == {
+        "sibling": 96, "parent's sibling": 96, "sibling's child": 96, "child": 45, "parent": 45, "spouse": 42,
+        "child-in-law": 35, "parent-in-law": 35, "grandchild": 32, "grandparent": 32,
+    }  # fmt: skip
+    assert all(RULES[table[a], table[b]] == table[edge] for edge, ways in expansions(RELEASED).items() for a, b in ways)
+    assert derivable([2, 1, 4]) == {0, 8}
+
+
+@pytest.mark.parametrize(("split", "part"), [("generalization_23", "test_k5"), ("generalization_23", "test_k10")])
+def test_release_rows_follow_the_released_rules(split: str, part: str) -> None:
+    job = make_job(clutrr, split, part, "release", 3)
+    assert job.stop >= 100
+    batch = clutrr.generate(job.rows(0, 12))
+    for row in range(12):
+        example = clutrr.example(batch, row)
+        assert [p for p in example.validate() if p.severity == "error"] == []
+        assert example.plan.path[0].subject == 0  # numbered as the path goes, as released
+    with pytest.raises(UsageError, match=r"has \d+ rows"):
+        clutrr.generate(job.rows(0, job.stop + 1))
+
+
+def test_native_shapes_read_back(tmp_path: Path) -> None:
+    batch = rows(8, "test_k4", noise="all")
+    for name, write in (("own.csv", clutrr.write), ("hf.csv", clutrr.write_hf)):
+        path = tmp_path / name
+        with path.open("w", newline="") as out:
+            write([batch], out)
+        back = list(clutrr.read(path))
+        for row, example in enumerate(back):
+            assert isinstance(example, Example), example
+            own = clutrr.example(batch, row)
+            assert (example.answer, example.meta["clause"], example.inputs["query"]) == (
+                own.answer,
+                own.meta["clause"],
+                own.inputs["query"],
+            )
+            assert example.inputs["story"].replace("[", "").replace("]", "") == own.inputs["story"]
+            assert len(example.plan.facts) == len(own.plan.facts)
+    header = (tmp_path / "hf.csv").read_text().splitlines()[0]
+    assert header == "\ufeff" + ",".join(HF_COLUMNS)
+
+
+def test_malformed_rows_are_problems(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    with path.open("w", newline="") as out:
+        clutrr.write([rows(3)], out)
+    lines = path.read_text().splitlines()
+    lines[2] = lines[2].replace("task_1", "x").replace(",train", "")
+    path.write_text("\n".join(lines))
+    found = list(clutrr.read(path))
+    assert [getattr(item, "code", "fine") for item in found] == ["fine", "malformed", "fine"]
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(FileError, match="header lacks"):
+        list(clutrr.read(path))
+    assert parse_words("son-in-law-brother-neice") == [CODES["son-in-law"], CODES["brother"], CODES["niece"]]
+
+
+def test_noise_names() -> None:
+    assert NOISE_NAMES[0] == "clean"
+    assert NOISE_NAMES[7] == "supporting+irrelevant+disconnected"
