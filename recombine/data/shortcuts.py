@@ -26,23 +26,21 @@ class ShortcutScore:
 
 
 def shortcut_scores(examples: Iterable[Example]) -> list[ShortcutScore]:
-    """Every shortcut reader on these examples, the most successful first; `majority` is the commonest answer of the set."""
+    """Every shortcut reader on these examples, the most successful first; `commonest_answer` always gives that."""
     tally: dict[str, list[int]] = {}
     readers: dict[str, str] = {}
-    answers: Counter[str] = Counter()
-    total = 0
-    for example in examples:
-        total += 1
-        answers[example.answer] += 1
+    seen = list(examples)
+    answers = Counter(example.answer for example in seen if example.answer)
+    for example in seen:
         for shortcut in example.explain().shortcuts:
             readers[shortcut.name] = shortcut.reader
             counts = tally.setdefault(shortcut.name, [0, 0])
             if shortcut.answer is not None:
                 counts[0] += 1
                 counts[1] += example.score(shortcut.answer).value == 1.0
-    scores = [ShortcutScore(name, readers[name], answered, right, total) for name, (answered, right) in tally.items()]
-    if total:
-        scores.append(
-            ShortcutScore("majority", "always gives the commonest answer", total, answers.most_common(1)[0][1], total)
-        )
+    scores = [ShortcutScore(name, readers[name], answered, right, len(seen)) for name, (answered, right) in tally.items()]
+    if answers:
+        commonest = answers.most_common(1)[0][0]
+        right = sum(example.score(commonest).value == 1.0 for example in seen)
+        scores.append(ShortcutScore("commonest_answer", "always gives the commonest answer", len(seen), right, len(seen)))
     return sorted(scores, key=lambda score: (-score.right, score.name))

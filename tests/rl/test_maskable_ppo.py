@@ -14,9 +14,21 @@ pytest.importorskip("torch")
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "maskable_ppo.py"
 
 
-@pytest.mark.parametrize("env", ["recombine/TowerScratch-v0", "recombine/ScatterFlipIt-v0"])
-def test_example_runs(env: str) -> None:
-    words = ["--env", env, "--steps", "64", "--places", "2", "--rollout", "16", "--size", "10", "--tests", "4"]
+def test_example_runs() -> None:
+    words = [
+        "--env",
+        "recombine/TowerScratch-v0",
+        "--steps",
+        "64",
+        "--places",
+        "2",
+        "--rollout",
+        "16",
+        "--size",
+        "10",
+        "--tests",
+        "4",
+    ]
     done = subprocess.run([sys.executable, str(EXAMPLE), *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("64 steps; mean reward on 4 unseen tasks")
@@ -29,10 +41,10 @@ def test_masked_actions_are_valid() -> None:
 
     import recombine.envs  # noqa: F401
 
-    env = gymnasium.make("recombine/TowerScratch-v0", size=5)
+    env = gymnasium.make("recombine/ScatterFlipIt-v0", size=5)
     model = MaskablePPO("MultiInputPolicy", env, n_steps=8, batch_size=8, seed=0, device="cpu")
     seen, info = env.reset(seed=0)
-    for _ in range(60):
+    for _ in range(30):
         masks = get_action_masks(env)
         assert (masks == info["action_mask"]).all()
         action, _ = model.predict(seen, action_masks=masks)

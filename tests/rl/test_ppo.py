@@ -104,11 +104,27 @@ def test_forced_steps_have_a_gradient_towards_stop(forcing: str) -> None:
     found = losses(learner.settings, chances, rollout.values, rollout, torch.ones(len(rollout.rows)))
     (found.policy + found.imitation).backward()
     assert (chances.grad[rollout.forced, STOP] < 0).all()
-    before = chances.detach()[:, STOP].mean()
-    for update in range(8):
-        learner.learn(learner.collect(update), update)
-    after = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight))[:, STOP].mean()
-    assert after > before + 0.1
+
+
+@pytest.mark.parametrize("forcing", ["relabel", "imitate"])
+def test_forced_states_teach_to_stop_there(forcing: str) -> None:
+    """Of two starts one meets the target already; STOP becomes likelier there than at the other."""
+    solved = Scene.of_towers([[2, 2], [], []])
+    both = instances_of("tower", [("far", *TWO_BLUE[1:], EMPTY_TOWER, True), ("there", *TWO_BLUE[1:], solved, True)])
+    learner = Learner(quick(forcing=forcing), READER, SMALL, both)
+    learner.begin_period(0)
+    seen = None
+    for update in range(6):
+        rollout = learner.collect(update)
+        if seen is None:
+            first = [
+                int((rollout.rows == row).nonzero()[0]) for row in range(2)
+            ]  # at its first step a place is where it starts
+            seen = learner.seen(rollout.rows[first], rollout.sight[first])
+        learner.learn(rollout, update)
+    with torch.no_grad():
+        far, there = learner.agent.log_probs(seen)[:, STOP].exp().tolist()
+    assert there > 0.5 and there > far + 0.2, (far, there)
 
 
 def test_a_mask_instead_would_teach_nothing() -> None:

@@ -19,7 +19,8 @@ KERNEL = True
 SUPPORTING, IRRELEVANT, DISCONNECTED = 1, 2, 4
 CLEAN_KIND, SUPPORTING_KIND, IRRELEVANT_KIND, DISCONNECTED_KIND = 0, 1, 2, 3
 OTHER_CLAUSE, DEAD_END, FAMILY_LIMITS, NO_NOISE, NO_WORDING, OTHER_PART, UNPROVED = 0, 1, 2, 3, 4, 5, 6
-PROOF_WIDTH, FAMILY_WIDTH = 6, 4
+CELL_TRIES = 24
+"""Families tried for a cell before another is drawn: dropping hard cells early would unbalance first and last words."""
 _STIR = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S40 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(40)
@@ -244,13 +245,17 @@ def draw_path(g: Any, cells: Any, at: int, k: int, c: Any, w: Any, rng: Any) -> 
     cell = draw_cell(cells, at, rng)
     if cell < 0:
         return -1
-    w.size[0] = 0
-    w.path[0] = add_person(w.people, w.size, cells.gender[cell], 0)
-    w.people[0, NAMED] = 1
-    w.path[1] = place(w.people, w.size, 0, at % 22, rng)
-    w.clause[0] = at % 22
     wanted = -1 if k < 3 else int(c.wants_held_out)
-    return expand(g, w, w.path, w.clause, w.proof, k, cells.first[cell], cells.last[cell], wanted, c.hold_out, rng)
+    for _ in range(CELL_TRIES):
+        w.size[0] = 0
+        w.path[0] = add_person(w.people, w.size, cells.gender[cell], 0)
+        w.people[0, NAMED] = 1
+        w.path[1] = place(w.people, w.size, 0, at % 22, rng)
+        w.clause[0] = at % 22
+        steps = expand(g, w, w.path, w.clause, w.proof, k, cells.first[cell], cells.last[cell], wanted, c.hold_out, rng)
+        if steps >= 0:
+            return steps
+    return -1
 
 
 def draw_story(g: Any, cells: Any, at: int, k: int, c: Any, w: Any, rng: Any) -> Any:
