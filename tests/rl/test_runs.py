@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from recombine.cli import main  # noqa: E402
-from recombine.errors import UnknownName, UsageError  # noqa: E402
+from recombine.errors import FileError, UnknownName, UsageError  # noqa: E402
 from recombine.models.checkpoints import LAST, State, load_tensors  # noqa: E402
 from recombine.models.reproduce import Wish  # noqa: E402
 from recombine.rl.play import measure, play_all  # noqa: E402
@@ -80,6 +80,15 @@ def test_published_statements_train(shared: Path, tmp_path: Path) -> None:
     assert len(task.load("train")) == 989 and {name: len(part) for name, part in task.tests().items()}["dev"] == 163
     found = train(plan_for("set", {**TINY, "steps": 128, "rules": "code"}, task), tmp_path)
     assert found["tests"]["dev"]["episodes"] == 163
+
+
+def test_broken_test_file_is_an_error_and_a_missing_one_is_not(shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "tower_scratch_dev.json.gz").symlink_to(shared / "lilgym" / "tower_scratch_dev.json.gz")
+    task = Task("TowerScratch", files=str(tmp_path))
+    assert list(task.tests()) == ["dev"]
+    (tmp_path / "tower_scratch_test.json").write_text("{")
+    with pytest.raises(FileError):
+        task.tests()
 
 
 def test_table_at_the_smallest_scale(tmp_path: Path) -> None:

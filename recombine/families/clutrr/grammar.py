@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 MAX_K = 20
+_RETURNING: dict[int, tuple[tuple[int, int, int], ...]] = {
+    0: ((0, 0, 2), (0, 2, 2), (1, 2, 1), (1, 2, 2), (2, 1, 2), (2, 2, 0), (2, 2, 2), (2, 2, 8), (2, 9, 2), (4, 4, 2), (5, 2, 5),
+        (6, 6, 2), (7, 2, 7), (8, 8, 2), (9, 2, 9)),
+    3: ((0, 2, 0), (1, 1, 2), (8, 2, 8), (9, 9, 2)),
+    4: ((0, 1, 0), (0, 9, 0), (1, 1, 0), (1, 1, 8), (2, 9, 8), (8, 1, 8), (8, 9, 8), (9, 9, 0), (9, 9, 8)),
+}  # fmt: skip
+"""Neutral (target, first, last) that the grammar, which does not count heads, allows but no path of distinct people has: under 0
+at every k >= 3 (a spouse's spouse would come back to the start), under 3 and 4 at that k besides. They are left out of `weights`."""
 _ROUNDS = 1200
 _TOTAL = 1 << 30
 
@@ -102,6 +110,8 @@ def cells(ks: tuple[int, ...]) -> Cells:
 def weights(k: int) -> NDArray[np.int64]:
     """[gender of x, target, first, last] -> weight; each target's weights sum to about the same."""
     support = ((grammar().both >> k) & 1).astype(np.int8)
+    for target, first, last in (*_RETURNING[0], *_RETURNING.get(k, ())) if k >= 3 else ():
+        support[:, 2 * target : 2 * target + 2, 2 * first : 2 * first + 2, 2 * last : 2 * last + 2] = 0
     return _spread(support.tobytes())
 
 

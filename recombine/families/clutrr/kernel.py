@@ -19,7 +19,7 @@ KERNEL = True
 SUPPORTING, IRRELEVANT, DISCONNECTED = 1, 2, 4
 CLEAN_KIND, SUPPORTING_KIND, IRRELEVANT_KIND, DISCONNECTED_KIND = 0, 1, 2, 3
 OTHER_CLAUSE, DEAD_END, FAMILY_LIMITS, NO_NOISE, NO_WORDING, OTHER_PART, UNPROVED = 0, 1, 2, 3, 4, 5, 6
-CELL_TRIES = 24
+CELL_TRIES = 5
 """Families tried for a cell before another is drawn: dropping hard cells early would unbalance first and last words."""
 _STIR = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -143,7 +143,7 @@ def expand(
         if fits and m + 1 == k and wanted >= 0:
             fits = (clause_rank(w.people[path[0], SEX], words, k) < hold_out) == (wanted == 1)
             w.rejected[OTHER_CLAUSE] += int(not fits)
-        z = np.int64(-1)
+        z: Any = np.int64(-1)
         if fits:
             size = w.size[0]
             copy_people(w.people, w.saved, size)
