@@ -54,7 +54,7 @@ def _same(a: Batch, b: Batch, item: Family) -> bool:
     return bool(columns.to_arrow(a, item.SCHEMA).drop(["id"]).equals(columns.to_arrow(b, item.SCHEMA).drop(["id"])))
 
 
-@pytest.fixture(params=CASES, ids=lambda case: "-".join(case))
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: "-".join(case))
 def case(request: pytest.FixtureRequest) -> tuple[Family, Job]:
     name, recipe, split, part = request.param
     item = family(name)
