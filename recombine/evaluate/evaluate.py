@@ -183,7 +183,7 @@ def _interval(found: Interval) -> dict[str, Any]:
 
 
 def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
-    family, split, _ = key.split("/")
+    family, split, part = key.split("/")
     runs = {}
     for run in evaluation.of(key):
         mistakes = evaluation.mistakes.get((run.name, key), [])
@@ -196,7 +196,7 @@ def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
             "thresholds": {d: vars(run.threshold(d)) for d in _dials(run)},
             "mistakes": [{**vars(m), "sentence": m.sentence, "above_chance": m.is_above_chance} for m in mistakes],
         }
-    printed = [vars(p) | {"text": p.text} for p in published(family, split, evaluation.recipes.get(key, ""))]
+    printed = [vars(p) | {"text": p.text} for p in published(family, split, part, evaluation.recipes.get(key, ""))]
     return {"recipe": evaluation.recipes.get(key, ""), "published": printed, "runs": runs}
 
 

@@ -127,3 +127,15 @@ def test_a_rubber_stamp_is_not_news(folder: Path) -> None:
     """The report shows a reader who always gives the commonest answer beside every run."""
     found = findings(evaluate(folder, {"m": _answers(folder)}))
     assert "majority" in found["parts"]["scan/length/test"]["runs"]
+
+
+def test_published_figures_name_sets_that_exist() -> None:
+    from recombine.evaluate.published import PUBLISHED, published
+
+    for name, place in PUBLISHED:
+        split, _, part = place.partition("/")
+        assert split in family(name).SPLITS
+        assert (part or "test") in family(name).SPLITS[split].parts
+    assert published("clutrr", "robust_clean", "test_clean", "release")[1].accuracy == 100
+    assert published("clutrr", "robust_clean", "test_clean", "sound") == ()
+    assert published("scan", "length", "validation", "release") == ()
