@@ -1,7 +1,8 @@
 """Named mistakes: whose answers the wrong ones are, and how often they would agree by chance.
 
-A wrong answer carries the names of the shortcut readers who would have answered the same. Chance is measured, not assumed: the
-wrong answers are dealt out to other examples of the same part, and scored again.
+A wrong answer carries the names of the shortcut readers who would have answered the same. Chance is measured, not assumed: other
+examples' right answers are given here, and those that are wrong here are looked at for the same names. (Dealing out the run's own
+wrong answers would not do: a reader who always says the same would then agree with itself by chance.)
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from recombine.evaluate.scoring import Record, Run
 from recombine.evaluate.statistics import wilson
 
 CHANCE_PAIRS = 400
-"""Pairs of an example and another example's wrong answer that chance is measured on."""
+"""Pairs of an example and another example's right answer that chance is measured on."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +57,16 @@ def diagnose(run: Run) -> list[NamedMistake]:
 
 
 def _chance(run: Run, wrong: list[int]) -> dict[str, float]:
-    """How often a wrong answer that was given elsewhere would be each reader's answer here."""
+    """How often a right answer of another example, wrong here, would be each reader's answer here."""
     stream = keys.Stream("chance", run.key, run.name)
     pairs = 0
     agreed: Counter[str] = Counter()
-    others = [i for i in wrong if run.records[i].answer is not None]
-    if len(others) < 2:
-        return {}
     for _ in range(CHANCE_PAIRS):
-        here, there = stream.choice(wrong), stream.choice(others)
-        if here == there:
-            continue
-        pairs += 1
-        agreed.update(run.examples[here].score(run.records[there].answer or "").mistakes)
+        here, there = stream.choice(wrong), stream.below(len(run.examples))
+        score = run.examples[here].score(run.examples[there].answer)
+        if score.status == "wrong":
+            pairs += 1
+            agreed.update(score.mistakes)
     return {name: count / pairs for name, count in agreed.items()} if pairs else {}
 
 
