@@ -18,8 +18,8 @@ from recombine.files import is_folder
 if TYPE_CHECKING:
     from recombine.data.folders import Folder
 
-ITERATE_ROWS = 500
-"""Rows that iteration makes at a time: enough to be quick, few enough to start at once."""
+FIRST_ROWS = 250
+"""Rows that iteration makes first; then it doubles them, so that it starts at once and long ones reach the compiled kernels."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,16 @@ class Dataset(Sequence[Example]):
         return self.family.example(next(self.plan.batches(self.family, row, row + 1)), 0)
 
     def __iter__(self) -> Iterator[Example]:
-        for batch in self.batches(ITERATE_ROWS):
+        for batch in self.batches() if self.folder is not None else self._growing():
             for row in range(len(batch)):
                 yield self.family.example(batch, row)
+
+    def _growing(self) -> Iterator[Batch]:
+        start, rows = 0, FIRST_ROWS
+        while start < len(self):
+            stop = min(start + rows, len(self))
+            yield from self.plan.batches(self.family, start, stop)
+            start, rows = stop, min(2 * rows, CHUNK_ROWS)
 
     def batches(self, rows: int = CHUNK_ROWS) -> Iterator[Batch]:
         """All rows as columns, at most `rows` at a time."""
