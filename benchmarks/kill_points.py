@@ -1,10 +1,11 @@
 """Kill a generate run at each single write, fsync, rename, unlink and mkdir, resume it, and compare the bytes.
 
-python benchmarks/kill_points.py
+python benchmarks/kill_points.py [--every 9] [write fsync rename unlink mkdir]
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import shutil
 import signal
@@ -57,26 +58,29 @@ def attempt(out: Path, point: str, count: int) -> int:
 
 
 def main() -> int:
-    """Exit 1 if a single byte differs after a resume."""
+    """Exit 1 if a single byte differs after a resume, or if no kill happened."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("points", nargs="*", default=["fsync", "rename", "unlink", "mkdir", "write"])
+    parser.add_argument("--every", type=int, default=1, help="kill at every so-manyth point of a kind only")
+    given = parser.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory() as scratch:
-        whole = Path(scratch, "whole")
+        whole, out = Path(scratch, "whole"), Path(scratch, "cut")
         attempt(whole, "none", 0)
         expected = tree(whole)
-        for point in sys.argv[1:] or ("fsync", "rename", "unlink", "mkdir", "write"):
-            count = 1
-            while True:
-                out = Path(scratch, "cut")
-                shutil.rmtree(out, ignore_errors=True)
-                killed = attempt(out, point, count) == -signal.SIGKILL
-                if not killed:
-                    break
+        for point in given.points:
+            count = kills = 0
+            while attempt(out, point, count + 1) == -signal.SIGKILL:
+                kills += 1
                 attempt(out, "none", 0)
                 if tree(out) != expected:
                     wrong += 1
-                    print(f"DIFFERENT after a kill at {point} {count}")
-                count += 1
-            print(f"{point}: killed at each of {count - 1} points", flush=True)
+                    print(f"DIFFERENT after a kill at {point} {count + 1}")
+                shutil.rmtree(out)
+                count += given.every
+            shutil.rmtree(out)
+            wrong += not kills
+            print(f"{point}: killed at {kills} points", flush=True)
     print("all bytes equal" if not wrong else f"{wrong} DIFFERENT")
     return 1 if wrong else 0
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -109,49 +108,13 @@ def test_disk_full(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-KILL = """
-import os, signal, sys
-from recombine import files
-from recombine.data import plan
-from recombine.data.generate import generate
-plan.SHARD_ROWS, plan.CHUNK_ROWS = 3_000, 1_000
-point, count = sys.argv[2], int(sys.argv[3])
-def counting(real):
-    def call(*args, **kwargs):
-        global count
-        count -= 1
-        if count == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*args, **kwargs)
-    return call
-if point == "fsync":
-    os.fsync = counting(os.fsync)
-elif point == "rename":
-    files.Path.replace = counting(files.Path.replace)
-elif point == "unlink":
-    files.Path.unlink = counting(files.Path.unlink)
-elif point == "mkdir":
-    files.Path.mkdir = counting(files.Path.mkdir)
-generate("scan", sys.argv[1], split="length", engine="serial")
-"""
-
-
-@pytest.mark.parametrize("point", ["fsync", "rename", "unlink", "mkdir"])
-def test_killed_at_each_kind_of_moment(tmp_path: Path, point: str) -> None:
-    def attempt(out: Path, where: str, count: int) -> int:
-        return subprocess.run(
-            [sys.executable, "-c", KILL, str(out), where, str(count)], check=False, capture_output=True
-        ).returncode
-
-    assert attempt(tmp_path / "whole", "none", 0) == 0
-    whole = tree(tmp_path / "whole")
-    counts = {"fsync": (1, 3, 8, 17, 39), "rename": (1, 2, 9, 20), "unlink": (2, 9, 24), "mkdir": (1, 3, 12)}[point]
-    for count in counts:
-        out = tmp_path / f"{point}{count}"
-        killed = attempt(out, point, count)
-        assert killed in (0, -signal.SIGKILL)
-        assert attempt(out, "none", 0) == 0
-        assert tree(out) == whole, (point, count)
+@pytest.mark.parametrize(("point", "every"), [("fsync", 13), ("rename", 13), ("unlink", 13), ("mkdir", 13), ("write", 120)])
+def test_killed_at_moments_of_each_kind(point: str, every: int) -> None:
+    script = Path(__file__).parents[1] / "benchmarks" / "kill_points.py"
+    done = subprocess.run(
+        [sys.executable, str(script), point, "--every", str(every)], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("moment", range(5))
@@ -168,11 +131,11 @@ def test_kill_9_at_a_random_moment(tmp_path: Path, moment: int) -> None:
 
 
 def test_verify_finds_every_damage(tmp_path: Path) -> None:
-    folder = generate("scan", tmp_path / "out", split="length", size=400).path
+    folder = generate("scan", tmp_path / "out", split="length", size=60).path
     files = sorted(folder.rglob("*.parquet"))
     originals = {file: file.read_bytes() for file in files}
     dice = random.Random(1)
-    for _ in range(60):
+    for _ in range(200):
         file = dice.choice(files)
         raw = bytearray(originals[file])
         kind = dice.choice(["flip", "cut", "swap"])

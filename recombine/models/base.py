@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
@@ -49,7 +50,7 @@ class Loss:
     decisions: int
 
 
-class Model(nn.Module):
+class Model(nn.Module, ABC):
     """A model with its codec: it reads examples, learns from batches of items, and answers in text.
 
     A subclass states `Config` (a frozen dataclass; the first thing in its file) and `TRAINING`, and implements the
@@ -66,34 +67,34 @@ class Model(nn.Module):
         self.codec = codec
 
     @classmethod
+    @abstractmethod
     def learn_codec(cls, config: Any, examples: Sequence[Example]) -> dict[str, Any]:
         """The codec for these training examples."""
-        raise NotImplementedError
 
     @classmethod
     def build(cls, config: Any, examples: Sequence[Example]) -> Self:
         """A fresh model for these training examples; weights come from torch's current random state."""
         return cls(config, cls.learn_codec(config, examples))
 
+    @abstractmethod
     def encode(self, example: Example, answered: bool) -> Any:
         """One example as an item; `answered`: with its answer, for training."""
-        raise NotImplementedError
 
+    @abstractmethod
     def length(self, item: Any) -> tuple[int, ...]:
         """The sort key by which items are batched: those with equal keys need no padding."""
-        raise NotImplementedError
 
+    @abstractmethod
     def collate(self, items: Sequence[Any]) -> Any:
         """Items as one batch of tensors."""
-        raise NotImplementedError
 
+    @abstractmethod
     def loss(self, batch: Any) -> Loss:
         """The training loss of a batch of answered items."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answers(self, batch: Any) -> list[str]:
         """The answers to a batch's items, as text, in order."""
-        raise NotImplementedError
 
     def begin_epoch(self) -> None:
         """Called before each epoch's first step, with torch's random state set by seed and epoch."""

@@ -8,6 +8,7 @@ alone; which colours and shapes exist is learnt from the training examples, in s
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -225,9 +226,9 @@ class WritingModel(GroundedModel):
 
     writer: ActionWriter
 
+    @abstractmethod
     def read(self, batch: Scenes) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Word states, last state, mask over words, cell states."""
-        raise NotImplementedError
 
     def loss(self, batch: Scenes) -> Loss:
         """Cross-entropy of the actions, and of the attended cell if `target_weight` is set and the target's cell is known."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -125,9 +126,9 @@ class KinshipModel(Model):
             torch.tensor([item.ends for item in items]), torch.tensor([item.label for item in items]),
         )  # fmt: skip
 
+    @abstractmethod
     def logits(self, batch: Any) -> Tensor:
         """Scores of the labels (batch, labels)."""
-        raise NotImplementedError
 
     def loss(self, batch: Any) -> Loss:
         """Mean cross-entropy."""

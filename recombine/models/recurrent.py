@@ -11,6 +11,7 @@ softmax over scores v·tanh(k + q) does not see the constant -sum(v), so the att
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -29,7 +30,7 @@ Carried = tuple[Tensor | None, Tensor | None]
 """The parts of a previous state's gradient, and of its memory's, that do not go through the recurrent product."""
 
 
-class Cell:
+class Cell(ABC):
     """One recurrent cell, split into what happens at a step and what can be done for all steps at once.
 
     Gate orders are PyTorch's (GRU: reset, update, new; LSTM: input, forget, cell, output). `states` has one more step
@@ -44,17 +45,17 @@ class Cell:
         self.memory = memory
         self.units = hidden.shape[-1]
 
+    @abstractmethod
     def step(self, t: int, pre: Tensor, recurrent: Tensor) -> None:
         """Write state t + 1 from the gate pre-activations of the input and of the previous state."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prepare(self) -> None:
         """Compute, for all steps at once, the factors that `back` multiplies with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def back(self, t: int, dh: Tensor, dc: Tensor | None, d_pre: Tensor, d_recurrent: Tensor) -> Carried:
         """Fill the gradients of both pre-activations; return the direct parts of the previous state's gradients."""
-        raise NotImplementedError
 
 
 class Simple(Cell):

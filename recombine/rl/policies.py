@@ -7,6 +7,7 @@ are turned into a table once (`table`), one row per instance, so that a frozen e
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -37,7 +38,7 @@ class Seen(NamedTuple):
     sight: Tensor
 
 
-class Reader(nn.Module):
+class Reader(nn.Module, ABC):
     """A state as one vector of `width` numbers. A subclass states `Config` and what the paper trains it with (`SETTINGS`)."""
 
     Config: ClassVar[type[Any]]
@@ -50,13 +51,13 @@ class Reader(nn.Module):
         self.config = config
 
     @classmethod
+    @abstractmethod
     def table(cls, config: Any, sentences: Sequence[str], targets: NDArray[np.bool_]) -> Tensor:
         """What the reader needs of each instance's statement and target, one row each."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forward(self, seen: Seen) -> Tensor:
         """The states' vectors, (n, width)."""
-        raise NotImplementedError
 
 
 class Agent(nn.Module):
