@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, or estimate; exit code 1 if a cap stopped the run before its end."""
+    """Ask, or estimate; exit code 1 if a cap stopped the run before its end, or if no row has a reply."""
     from recombine.evaluate.ask import Caps, ask, estimate
 
     price = _price(arguments)
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             concurrency=1 if arguments.model.startswith("hf:") else arguments.concurrency, retry_errors=arguments.retry_errors,
         )  # fmt: skip
     _report(outcome, arguments)
-    return 1 if outcome.stopped else 0
+    return 1 if outcome.stopped or outcome.is_in_vain else 0
 
 
 def _price(arguments: argparse.Namespace) -> Price:
@@ -245,6 +245,8 @@ def _report(outcome: Outcome, arguments: argparse.Namespace) -> None:
         print_json(asdict(outcome))
         return
     print_table("", ("status", "rows"), [(name, f"{count:,}") for name, count in outcome.statuses.items()])
+    for error, count in outcome.errors.items():
+        say(f"{count:,} rows without a reply: {error}. Mend it and run the same command with --retry-errors.")
     say(f"mean score {outcome.mean:.1%} over the rows with a reply, non-answers as wrong; {outcome.asked_now:,} asked now")
     say(
         f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far"

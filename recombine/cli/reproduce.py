@@ -13,6 +13,9 @@ from pathlib import Path
 
 from recombine.cli.printing import print_table, say
 from recombine.cli.requests import whole_number
+from recombine.errors import UnknownName
+
+LILGYM = "lilgym-table1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,16 +35,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the cells, print the table, write JSON and Markdown."""
     from recombine.models.tables import TABLES
 
+    titles = {name: table.title for name, table in TABLES.items()} | {
+        LILGYM: "lilGym, Table 1: PPO and PPO+SF on four environments"
+    }
     if arguments.table == "list":
-        rows = [(name, table.title) for name, table in TABLES.items()]
-        print_table("", ["table", "what"], [*rows, ("lilgym-table1", "lilGym, Table 1: PPO and PPO+SF on four environments")])
+        print_table("", ["table", "what"], list(titles.items()))
         return 0
+    if arguments.table not in titles:
+        raise UnknownName("table", arguments.table, titles)
     from recombine.models.reproduce import Wish, reproduce
 
     wish = Wish(
         arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or ""
     )  # fmt: skip
-    if arguments.table == "lilgym-table1":
+    if arguments.table == LILGYM:
         from recombine.rl.table1 import reproduce_table1
 
         report = reproduce_table1(wish, Path(arguments.out))

@@ -48,7 +48,7 @@ def whole_number(text: str) -> int:
     """A whole number that is not negative; underscores and commas may group digits."""
     plain = text.replace(",", "").replace("_", "")
     if not plain.isdecimal() or len(plain) > 19:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number from 0 to 10**19")
     return int(plain)
 
 

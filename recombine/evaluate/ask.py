@@ -184,6 +184,12 @@ class Outcome:
     tokens_out: int
     cost: float
     stopped: str = ""
+    errors: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether rows were asked about and not one has a reply."""
+        return bool(self.errors) and set(self.statuses) <= {"error", "not asked"}
 
 
 @dataclass
@@ -305,6 +311,7 @@ def ask(
             budget.tokens_out,
             budget.cost,
             str(running.problem or ""),
+            dict(Counter(record["error"] for record in journal.replies.values() if record["error"]).most_common()),
         )
 
 

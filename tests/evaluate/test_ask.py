@@ -161,6 +161,7 @@ def test_a_lasting_fault_is_recorded_after_bounded_retries(fault: str, server: A
     server.faults.extend([fault] * 3)
     outcome = run(server, tmp_path / "r", 2, concurrency=1)
     assert outcome.statuses == {"error": 1, "right": 1}
+    assert sum(outcome.errors.values()) == 1 and not outcome.is_in_vain
     assert len(server.asked) == 4
     answers = read_answers(tmp_path / "r" / "answers.jsonl")
     first = next(iter(answers.values()))
@@ -199,6 +200,14 @@ def test_an_endpoint_that_is_down_stops_the_run(tmp_path: Path) -> None:
     endpoint.patience = replace(PATIENCE, retries=0)
     with pytest.raises(EndpointError, match="in a row"):
         ask(asked, endpoint, tmp_path / "r", caps=Caps(), price=FREE, concurrency=1)
+
+
+def test_a_run_without_any_reply_says_why_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with chat_server.ChatServer(str) as gone:
+        url = gone.url
+    words = ["ask", "scan", "--size", "2", "--model", "m", "--endpoint", url, "--retries", "0", "--out", str(tmp_path / "r")]
+    assert main(words) == 1
+    assert "2 rows without a reply: no connection" in capsys.readouterr().out
 
 
 def test_retry_after_is_honoured_within_a_bound(server: Any, tmp_path: Path) -> None:
