@@ -6,8 +6,9 @@ A world is rebuilt from an example's `inputs`, so that nothing else (the target,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
+from recombine.core import Example
 from recombine.grid.describe import describe
 from recombine.grid.draw import draw
 from recombine.grid.world import Thing, World
@@ -53,12 +54,22 @@ def world_seen(inputs: Mapping[str, Any]) -> World:
     return World(inputs["grid_size"], things, agent["row"], agent["column"], agent["heading"])
 
 
-def question_text(inputs: Mapping[str, Any], is_seen: bool) -> str:
-    """The command, after the world in words unless a picture shows it."""
-    command = f"Command: {inputs['command']}"
-    return command if is_seen else f"{describe(world_seen(inputs))}\n{command}"
+def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:
+    """The world and the command; the command alone where a picture shows the world."""
+    command = f"Command: {example.inputs['command']}"
+    return command if sight == "picture" else f"{describe(world_seen(example.inputs))}\n{command}"
 
 
-def picture(inputs: Mapping[str, Any]) -> bytes:
-    """The world as PNG, without the command."""
-    return draw(world_seen(inputs)).png()
+def answer(example: Example) -> str:
+    """The actions with a blank after each comma."""
+    return example.answer.replace(",", ", ")
+
+
+def steps(example: Example) -> tuple[str, ...]:
+    """The proof."""
+    return example.explain().steps
+
+
+def picture(example: Example) -> bytes | None:
+    """The world as a model may see it, as PNG without the command."""
+    return draw(world_seen(example.inputs)).png()

@@ -132,8 +132,7 @@ class Source:
             return list(loaded)
         if len(loaded) > SAMPLE_FROM:
             return list(recombine.load(self.family, split or self.split, name, size=rows, **words))
-        everything = list(loaded)
-        return [everything[i] for i in sorted(permutation(len(everything), "sample", loaded.job.key)[:rows])]
+        return loaded.pick(permutation(len(loaded), "sample", loaded.job.key)[:rows].tolist())
 
     def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
         """The mean of the family's own scores."""

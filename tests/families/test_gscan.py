@@ -18,9 +18,9 @@ from recombine.families import gscan
 from recombine.families.gscan import claims, native, oracle, release
 from recombine.families.gscan.generate import KERNEL_NAME, ROLES
 from recombine.families.gscan.plan import commands, parse_command
-from recombine.families.gscan.render import picture
 from recombine.grid.matching import Phrase, fitting
 from recombine.grid.play import replay
+from recombine.grid.render import picture
 
 PARTS = [(split, part) for split, entry in gscan.SPLITS.items() for part in entry.parts]
 PUBLISHED = {

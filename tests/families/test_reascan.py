@@ -14,7 +14,7 @@ from recombine import kernels
 from recombine.core import Batch, Example, make_job
 from recombine.errors import BadOption, RecombineError, UsageError
 from recombine.families import reascan
-from recombine.families.reascan import native, placing, plan, release
+from recombine.families.reascan import native, placing, plan, release, release_pools
 from recombine.families.reascan.explain import reader_name
 from recombine.families.reascan.generate import pattern_tables
 from recombine.families.reascan.splits import MIX, RELEASED
@@ -235,15 +235,15 @@ def _distance(thing: dict, example: Example) -> int:
 
 def test_release_sizes_and_lists() -> None:
     assert sum(RELEASED["simple"]) == 675 * 180
-    assert len(release.command_list(5, "simple")) == 675 == len(set(release.command_list(5, "simple")))
+    assert len(release_pools.command_list(5, "simple")) == 675 == len(set(release_pools.command_list(5, "simple")))
     assert [weight * 675 for _, weight in MIX] == [675, 2_025, 3_375]
-    one = release.command_list(5, "one_clause")
+    one = release_pools.command_list(5, "one_clause")
     assert len(one) == 2_025 == len({form // 15 for form in one})
     for split in ("a1", "a3", "b2"):
-        listed = release.pool(split, 5)
+        listed = release_pools.pool(split, 5)
         published = reascan.SPLITS[split].parts["test"].rows("release")
         assert 0.8 < listed.worlds.sum() / published < 1.25, split
-    assert len(release.pool("b2", 5).forms) == 37
+    assert len(release_pools.pool("b2", 5).forms) == 37
 
 
 def test_release_parts_are_disjoint_slices() -> None:
@@ -266,9 +266,9 @@ def test_release_keeps_the_quirks() -> None:
     assert np.mean([column <= 1 for column in pivots]) > 0.9
     assert all(13 <= len(e.world.things) <= 16 or len(e.world.things) > 16 for e in found)
     assert any(p.severity == "artifact" for e in found for p in e.validate())
-    size_only = [form for form in release.command_list(5, "one_clause") if _relations(form) == {"size"}][:2]
+    size_only = [form for form in release_pools.command_list(5, "one_clause") if _relations(form) == {"size"}][:2]
     job = make_job(reascan, "one_clause", "train", "release", 5)
-    pool = release.Pool(np.array(size_only, dtype=np.int64), np.array([180] * len(size_only)))
+    pool = release_pools.Pool(np.array(size_only, dtype=np.int64), np.array([180] * len(size_only)))
     states = np.array([1, 2], dtype=np.uint64)
     assert release._run(job, states, pool.forms, pool, (60, 1), compiled=False)[1].tolist() == [0, 0]
 

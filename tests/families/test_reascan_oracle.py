@@ -9,7 +9,7 @@ import pytest
 
 from recombine.core import Batch, Coded, Example, Ragged, make_job
 from recombine.families import reascan
-from recombine.families.reascan import oracle, oracle_batch
+from recombine.families.reascan import oracle_batch, oracle_reading
 from recombine.families.reascan.generate import sound
 from recombine.grid.world import Thing, World
 
@@ -64,7 +64,7 @@ def test_a_missing_decoy_makes_a_word_spare() -> None:
 
 def test_a_false_mark() -> None:
     example = reascan.example(batch_of("one_clause"), 0)
-    code, _ = next(oracle.each_omission(oracle.understand(str(example.inputs["command"])).nouns))
+    code, _ = next(oracle_reading.each_omission(oracle_reading.understand(str(example.inputs["command"])).nouns))
     assert "false_mark" in codes(changed(example, meta={**example.meta, "spare_words": [code]}))
 
 

@@ -66,6 +66,26 @@ def test_random_actions_have_the_right_length_and_are_hardly_ever_right(tmp_path
     assert len(set(answers)) > 8
 
 
+def test_table_3_runs_whole(tmp_path: Path) -> None:
+    from recombine.models.reproduce import Wish, reproduce
+
+    report = reproduce(Wish("reascan-table3", "minute", 1, only=("| GCN", "| Random")), tmp_path)
+    assert [row[0] for row in report.rows] == [
+        "Simple",
+        "1-relative-clause",
+        "2-relative-clauses",
+        "All",
+        "A1",
+        "A2",
+        "A3",
+        "B1",
+        "B2",
+        "C1",
+        "C2",
+    ]
+    assert report.rows[4][2].endswith("| 92.2 ± 0.8")
+
+
 def test_auxiliary_loss_looks_for_the_target() -> None:
     examples = short("gscan", 8)
     cls, config = find_model("mlstm")

@@ -11,7 +11,7 @@ import pytest
 
 from recombine.core import Example, Problem
 from recombine.families import reascan
-from recombine.families.reascan import native, oracle
+from recombine.families.reascan import native, oracle_reading
 from recombine.grid.play import plan, replay
 from recombine.grid.tensor import REASCAN
 
@@ -83,7 +83,9 @@ def test_known_artifacts_are_found(file: Path, examples: list[Example]) -> None:
     assert figures["necessity"]["color"] < 0.4
     edge = figures["pivots"]["column_of_row_pivots"]
     assert (edge["0"] + edge["1"]) / sum(edge.values()) > 0.99
-    disagree = sum(oracle.means(e.world, oracle.understand(str(e.inputs["command"])).nouns, True) != {0} for e in examples)
+    disagree = sum(
+        oracle_reading.means(e.world, oracle_reading.understand(str(e.inputs["command"])).nouns, True) != {0} for e in examples
+    )
     assert 0.05 < disagree / len(examples) < 0.15
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from recombine.core import Batch, Coded, Example, Problem, Ragged
 from recombine.families.gscan import native, oracle
 from recombine.families.gscan.explain import explain
-from recombine.families.gscan.generate import SCHEMA, generate, size
+from recombine.families.gscan.generate import SCHEMA, generate, pick, size
 from recombine.families.gscan.native import NATIVE_NAME
 from recombine.families.gscan.oracle import validate
 from recombine.families.gscan.plan import parse_command
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "canonical", "canonical_batch", "example", "explain", "generate", "read", "render", "score", "size", "survey", "validate",
+    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "read", "render", "score", "size", "survey", "validate",
     "validate_batch", "write",
 ]  # fmt: skip
 

@@ -15,6 +15,7 @@ from recombine.core import Batch, Coded, ColumnType, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import kernel as names
 from recombine.families.gscan import release
+from recombine.families.gscan import rows as layout
 from recombine.families.gscan.plan import TEMPLATES, commands
 from recombine.families.gscan.splits import OPTIONS, SPLITS, TAGS
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
@@ -57,26 +58,30 @@ _UNBOUNDED = 1 << 40
 
 def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop) of the part."""
-    return _release(job) if job.recipe == "release" else _sound(job)
+    picked = pick(job, np.arange(job.start, job.stop, dtype=np.int64))
+    return _sound(job) if picked is None else replace(picked, start=job.start, indices=None)
 
 
 def _is_compiled(kernel: str, rows: int) -> bool:
     return rows >= COMPILE_FROM_ROWS or kernels.is_loaded(kernel)
 
 
-def _release(job: Job) -> Batch:
+def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
+    """Single rows of a release part in one call: each belongs to one item of the list."""
+    if job.recipe != "release":
+        return None
     items = release.listed(job)
-    if job.stop > len(items):
-        raise UsageError(f"{job.key} has {len(items)} rows, but rows up to {job.stop} were asked for; use a smaller size.")
-    compiled = _is_compiled(release.KERNEL_NAME, job.stop - job.start)
-    arrays = release.worlds(release.pool_of(job), items[job.start : job.stop], compiled)
-    return Batch(job, job.start, columns(option(job, OPTIONS, "grid_size"), *arrays))
+    last = int(rows.max()) if len(rows) else 0
+    if last >= len(items):
+        raise UsageError(f"{job.key} has {len(items)} rows, but row {last} was asked for; use a smaller size.")
+    arrays = release.worlds(release.pool_of(job), items[rows], _is_compiled(release.KERNEL_NAME, len(rows)))
+    return Batch(job, int(rows[0]) if len(rows) else 0, columns(option(job, OPTIONS, "grid_size"), *arrays), indices=rows)
 
 
 def _sound(job: Job) -> Batch:
     rows, dials = job.stop - job.start, sound_dials(job)
     grid, most = int(dials[names.GRID]), int(dials[names.HIGH])
-    facts = np.zeros((rows, names.FACTS), dtype=np.int64)
+    facts = np.zeros((rows, layout.FACTS), dtype=np.int64)
     things, roles = np.zeros((rows, most, 5), dtype=np.int8), np.zeros((rows, most), dtype=np.int8)
     actions = np.zeros((rows, 20 * grid + 8), dtype=np.int8)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
@@ -137,15 +142,15 @@ def columns(
     grid: int, facts: NDArray[Any], things: NDArray[Any], roles: NDArray[Any], actions: NDArray[Any]
 ) -> dict[str, Column]:
     """The columns of SCHEMA from the arrays that a kernel filled."""
-    command = facts[:, names.COMMAND]
+    command = facts[:, layout.COMMAND]
     word, color_word = command % 3, command // 3 % 5
     target = np.ascontiguousarray(things[:, 0, :])
     agents = np.zeros((len(facts), 3), dtype=np.int64)
-    agents[:, :2] = facts[:, names.AGENT_R : names.AGENT_C + 1]
+    agents[:, :2] = facts[:, layout.AGENT_R : layout.AGENT_C + 1]
     distance = np.abs(target[:, 3] - agents[:, 0]) + np.abs(target[:, 4] - agents[:, 1])
     return {
         "command": Coded(command.astype(np.int16), _texts()),
-        "actions": action_column(actions, facts[:, names.LENGTH]),
+        "actions": action_column(actions, facts[:, layout.LENGTH]),
         "verb": Coded((command // 225).astype(np.int8), VERBS),
         "adverb": Coded((command // 45 % 5).astype(np.int8), ADVERBS),
         "template": Coded(((color_word > 0) + 2 * (word > 0)).astype(np.int8), TEMPLATES),
@@ -154,10 +159,10 @@ def columns(
         "target_size": target[:, 0],
         "target_color": Coded(target[:, 1], COLORS),
         "target_shape": Coded(target[:, 2], SHAPES),
-        "direction": Coded(facts[:, names.DIRECTION].astype(np.int8), DIRECTIONS),
+        "direction": Coded(facts[:, layout.DIRECTION].astype(np.int8), DIRECTIONS),
         "distance": distance.astype(np.int8),
-        "action_count": facts[:, names.LENGTH].astype(np.int16),
-        "object_count": facts[:, names.COUNT].astype(np.int8),
-        "cells_moved": facts[:, names.MOVED].astype(np.int8),
-        **world_columns(grid, things, facts[:, names.COUNT], agents, roles, ROLES),
+        "action_count": facts[:, layout.LENGTH].astype(np.int16),
+        "object_count": facts[:, layout.COUNT].astype(np.int8),
+        "cells_moved": facts[:, layout.MOVED].astype(np.int8),
+        **world_columns(grid, things, facts[:, layout.COUNT], agents, roles, ROLES),
     }

@@ -3,8 +3,6 @@
 `sound_rows` is our recipe: every word is needed, several objects could have been meant, object counts do not depend on the
 command, directions are balanced.
 `release_kernel` does the original's.
-A row's scalars go to `facts[row]` (columns COMMAND … below), its objects to `things[row]` and `roles[row]`, its actions to
-`actions[row]`.
 """
 
 from __future__ import annotations
@@ -14,6 +12,27 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below, bits
+from recombine.families.gscan.rows import (
+    AGENT_C,
+    AGENT_R,
+    COLOR_DECOY,
+    COLUMN_SIGN,
+    COMMAND,
+    COUNT,
+    DIRECTION,
+    LENGTH,
+    MOVED,
+    RANDOM,
+    ROW_SIGN,
+    SHAPE_DECOY,
+    SIZE_DECOY,
+    TARGET,
+    contrast,
+    finish,
+    place,
+    way_of,
+    write_row,
+)
 from recombine.grid.codes import (
     BIG,
     CAUTIOUS,
@@ -34,13 +53,10 @@ from recombine.grid.codes import (
     WALK,
     YELLOW,
 )
-from recombine.grid.kernel import arrival, draw_free, is_taken, lift, nth, plan, popcount, put, travel
+from recombine.grid.kernel import is_taken, lift, nth, popcount, put
 
 KERNEL = True
 
-# columns of `facts`
-COMMAND, LENGTH, MOVED, AGENT_R, AGENT_C, COUNT, DIRECTION = 0, 1, 2, 3, 4, 5, 6
-FACTS = 7
 # columns of `dials`
 GRID, LOW, HIGH, WANTED, SHARE, INTERACTION, SHOTS, SHORTEST, LONGEST, IS_OPEN = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 DIALS = 10
@@ -53,15 +69,11 @@ FEWEST_OBJECTS = 8
 MAX_ATTEMPTS = 20_000
 BLAND = (1, 1, 1, 0, 0)
 """An object that belongs to no held-out combination."""
-# roles
-TARGET, SIZE_DECOY, COLOR_DECOY, SHAPE_DECOY, BLOCKER, RANDOM = 0, 1, 2, 3, 4, 5
 # tags: the held-out combinations, one bit each
 VISUAL, SITUATIONAL_1, SITUATIONAL_2, CONTEXTUAL, ADVERB_1, ADVERB_2, VISUAL_EASIER = 1, 2, 4, 8, 16, 32, 64
 SOUTH_WEST = 3
 # parts: tenths of all (command, agent cell, target cell)
 TRAIN, VALIDATION, TEST, ANY_PART = 0, 1, 2, 3
-ROW_SIGN = (0, 1, 1, 1, 0, -1, -1, -1)
-COLUMN_SIGN = (1, 1, 0, -1, -1, -1, 0, 1)
 _SALT = np.uint64(0x6753_4341_4E20_3031)
 _TOP = np.uint64(40)
 
@@ -121,13 +133,6 @@ def draw_cells(rng: Any, n: Any, direction: Any, agent: Any, target: Any) -> Non
     else:
         pair = two_of(rng, n, COLUMN_SIGN[direction])
         agent[1], target[COLUMN] = pair >> 6, pair & 63
-
-
-def contrast(rng: Any, word: Any, size: Any) -> Any:
-    """A uniform size that makes `size` the small or the big one."""
-    if word == SMALL:
-        return size + 1 + below(rng, 4 - size)
-    return 1 + below(rng, size - 1)
 
 
 def at_most(rng: Any, word: Any, size: Any) -> Any:
@@ -264,12 +269,6 @@ def give_roles(word: Any, color_word: Any, n: Any, things: Any, roles: Any) -> N
             roles[i] = COLOR_DECOY
 
 
-def way_of(verb: Any, adverb: Any, agent: Any, target: Any) -> Any:
-    """The heading in which the verb moves the target once the agent has arrived."""
-    heading = arrival(agent, target, adverb)
-    return (heading + 2) % 4 if verb == PULL else heading
-
-
 def can_interact(grid: Any, way: Any, agent: Any, target: Any, moves: Any) -> Any:
     """Whether distractors can be placed so that the target moves (or, if `moves` is 0, so that it cannot)."""
     row, column = target[ROW] + ROW_STEP[way], target[COLUMN] + COLUMN_STEP[way]
@@ -342,39 +341,6 @@ def draw_situation(
             rejected[3] += 1
 
 
-def place(rng: Any, grid: Any, n: Any, things: Any, roles: Any, board: Any, blocked_cell: Any, agent: Any) -> None:
-    """Cells for objects 1 … n - 1 among those free on the board; one of them takes `blocked_cell` if that is >= 0.
-
-    With an agent of four numbers cells are as likely as the target's: those in the agent's row or column (grid - 1) / 2 times
-    as likely as others, because directions are balanced. With an empty agent array they are uniform.
-    """
-    blocker = -1
-    if blocked_cell >= 0:
-        blocker = 1 + below(rng, n - 1)
-        things[blocker, ROW], things[blocker, COLUMN] = blocked_cell // grid, blocked_cell % grid
-        put(board, things[blocker, ROW], things[blocker, COLUMN])
-        if roles[blocker] == RANDOM:
-            roles[blocker] = BLOCKER
-    for i in range(1, n):
-        if i == blocker:
-            continue
-        while True:
-            cell = draw_free(board, grid, rng)
-            row, column = cell // grid, cell % grid
-            if len(agent) == 0 or row == agent[0] or column == agent[1] or below(rng, grid - 1) < 2:
-                break
-        things[i, ROW], things[i, COLUMN] = row, column
-        put(board, row, column)
-
-
-def finish(grid: Any, verb: Any, adverb: Any, agent: Any, target: Any, board: Any, out: Any, facts: Any) -> None:
-    """Plan the actions and note their number and how many cells the target moves; the board must hold the objects only."""
-    facts[LENGTH] = plan(board, grid, agent, target, verb, adverb, out)
-    facts[MOVED] = 0
-    if verb != WALK:
-        facts[MOVED] = travel(board, grid, target[ROW], target[COLUMN], way_of(verb, adverb, agent, target))
-
-
 def sound_row(rng: Any, dials: Any, facts: Any, things: Any, roles: Any, agent: Any, board: Any, out: Any) -> None:
     """The rest of one row of the sound recipe, once `draw_situation` has said what is commanded and where."""
     grid, target, command = dials[GRID], things[0], facts[COMMAND]
@@ -426,13 +392,3 @@ def sound_rows(states: Any, first: Any, dials: Any, facts: Any, things: Any, rol
             return i
         write_row(facts[i], scratch, role, out, things[i], roles[i], actions[i])
     return len(states)
-
-
-def write_row(facts: Any, scratch: Any, role: Any, out: Any, things: Any, roles: Any, actions: Any) -> None:
-    """Copy one row from the scratch arrays to the (small-integer) output arrays."""
-    for k in range(facts[COUNT]):
-        for a in range(5):
-            things[k, a] = scratch[k, a]
-        roles[k] = role[k]
-    for k in range(facts[LENGTH]):
-        actions[k] = out[k]

@@ -5,21 +5,33 @@ The original's spellings (dev, manner, target_commands, positions as strings) li
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from recombine.core import Batch, Example, Problem
-from recombine.errors import FileError, RecombineError, shown
+from recombine.errors import shown
 from recombine.families.gscan.plan import Command, parse_command
-from recombine.files import read_chunks, read_json
-from recombine.grid.codes import ACTIONS, COLORS, HEADINGS, SHAPES
+from recombine.files import read_chunks
+from recombine.grid.codes import SHAPES
 from recombine.grid.documents import read_document, write_document
+from recombine.grid.situations import (
+    MALFORMED,
+    not_a_prediction,
+    prediction,
+    read_actions,
+    read_prediction_rows,
+    read_thing,
+    read_world,
+    reason,
+    situation,
+    vocabulary,
+    write_list,
+)
 from recombine.grid.tensor import GSCAN
-from recombine.grid.world import Thing, World, inputs_of, world_of
+from recombine.grid.world import World, inputs_of, world_of
 
 if TYPE_CHECKING:
     from recombine.core import Family
@@ -31,7 +43,6 @@ SECTIONS = (
 )  # fmt: skip
 HELD_OUT = SECTIONS[3:10]
 _ADVERBS = ("cautiously", "while spinning", "hesitantly", "while zigzagging")
-_MAX_SIDE = 24
 _HELD_OUT_START = re.compile(rf'"({"|".join(HELD_OUT)})"\s*:\s*\[\s*{{')
 
 
@@ -92,29 +103,6 @@ def derivation(command: Command) -> str:
     return ",".join([*rules, "ROOT -> VP"]) + ";" + ",".join(words)
 
 
-def _placed(thing: Thing) -> dict[str, Any]:
-    return {
-        "vector": GSCAN.vector(thing),
-        "position": {"row": str(thing.row), "column": str(thing.column)},
-        "object": {"shape": thing.shape, "color": thing.color, "size": str(thing.size)},
-    }
-
-
-def situation(world: World) -> dict[str, Any]:
-    """The world as the released files write it; object 0 is the target."""
-    target = world.things[0]
-    return {
-        "grid_size": world.size,
-        "agent_position": {"row": str(world.row), "column": str(world.column)},
-        "agent_direction": HEADINGS.index(world.heading),
-        "target_object": _placed(target),
-        "distance_to_target": str(world.distance_to(target)),
-        "direction_to_target": world.direction_to(target),
-        "placed_objects": {str(i): _placed(thing) for i, thing in enumerate(world.things)},
-        "carrying_object": None,
-    }
-
-
 def record(command: Command, world: World, actions: Sequence[str]) -> dict[str, Any]:
     """One example as the released files write it."""
     phrase = command.phrase
@@ -123,7 +111,7 @@ def record(command: Command, world: World, actions: Sequence[str]) -> dict[str, 
         "command": words,
         "meaning": words,
         "derivation": derivation(command),
-        "situation": situation(world),
+        "situation": situation(world, GSCAN),
         "target_commands": ",".join(actions),
         "verb_in_command": command.verb,
         "manner": command.adverb,
@@ -166,9 +154,8 @@ def read(family: Family, path: Path) -> Iterator[Example | Problem]:
         place = f"{section}[{key}]"
         try:
             yield _example(family, f"{Path(path).name}:{place}", value, _meta(section, place, is_generalization))
-        except (RecombineError, KeyError, TypeError, ValueError) as problem:
-            reason = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
-            yield Problem("malformed", f"this row is no gSCAN example: {reason[:200]}", place=place)
+        except MALFORMED as problem:
+            yield Problem("malformed", f"this row is no gSCAN example: {reason(problem)}", place=place)
 
 
 def _has_held_out(path: Path) -> bool:
@@ -195,9 +182,7 @@ def _example(family: Family, name: str, value: Any, meta: dict[str, Any]) -> Exa
     if not isinstance(value, dict):
         raise TypeError(f"it is {shown(value)}, not an object")
     command, world = parse_command(value["command"]), read_situation(value["situation"])
-    actions = [word for word in str(value["target_commands"]).split(",") if word]
-    if any(action not in ACTIONS for action in actions):
-        raise ValueError(f"unknown action in {shown(value['target_commands'])}")
+    actions = read_actions(value["target_commands"])
     claims = {
         key: value[key] for key in ("meaning", "derivation", "verb_in_command", "manner", "referred_target") if key in value
     }
@@ -210,29 +195,12 @@ def _example(family: Family, name: str, value: Any, meta: dict[str, Any]) -> Exa
 
 def read_situation(value: Mapping[str, Any]) -> World:
     """The world of a released situation, with limits; the target is moved to the front if it is not there."""
-    size = int(value["grid_size"])
-    if not 1 <= size <= _MAX_SIDE:
-        raise ValueError(f"the grid size is {size}")
-    things = [_thing(placed) for placed in value["placed_objects"].values()]
-    target = _thing(value["target_object"])
+    things = [read_thing(there, SHAPES[:3]) for there in value["placed_objects"].values()]
+    target = read_thing(value["target_object"], SHAPES[:3])
     if target not in things:
         raise ValueError("the target is not among the placed objects")
-    things.insert(0, things.pop(things.index(target)))
-    things[0] = Thing(target.size, target.color, target.shape, target.row, target.column, "target")
-    position = value["agent_position"]
-    world = World(
-        size, tuple(things), int(position["row"]), int(position["column"]), HEADINGS[int(value["agent_direction"]) % 4]
-    )
-    if world.problems:
-        raise ValueError("; ".join(world.problems[:3]))
-    return world
-
-
-def _thing(value: Mapping[str, Any]) -> Thing:
-    kind, position = value["object"], value["position"]
-    if kind["color"] not in COLORS or kind["shape"] not in SHAPES[:3]:
-        raise ValueError(f"unknown object {shown(kind)}")
-    return Thing(int(kind["size"]), kind["color"], kind["shape"], int(position["row"]), int(position["column"]))
+    things.remove(target)
+    return read_world(value, [replace(target, role="target"), *things])
 
 
 # --- what the original's models read and write besides ---------------------------------------------------------------
@@ -240,60 +208,24 @@ def _thing(value: Mapping[str, Any]) -> Thing:
 
 def vocabularies(examples: Iterable[Example]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The input and target vocabularies of a training part, as the original's models store them in JSON."""
-    inputs: Counter[str] = Counter()
-    targets: Counter[str] = Counter()
-    for example in examples:
-        inputs.update(example.plan.tokens)
-        targets.update(example.answer.split(","))
-    return _vocabulary(inputs), _vocabulary(targets)
-
-
-def _vocabulary(counts: Counter[str]) -> dict[str, Any]:
-    listed = ["<PAD>", "<SOS>", "<EOS>", *counts]
-    return {
-        "sos_token": "<SOS>",
-        "eos_token": "<EOS>",
-        "pad_token": "<PAD>",
-        "idx_to_word": listed,
-        "word_to_idx": {word: i for i, word in enumerate(listed)},
-        "word_frequencies": dict(counts),
-    }
+    listed = list(examples)
+    words = (word for example in listed for word in example.plan.tokens)
+    return vocabulary(words), vocabulary(word for example in listed for word in example.answer.split(","))
 
 
 def write_predictions(pairs: Iterable[tuple[Example, str]], out: TextIO) -> None:
     """(example, answer) pairs as the prediction file that the original's error analysis reads (attention weights are empty)."""
-    out.write("[")
-    for i, (example, answer) in enumerate(pairs):
-        predicted, target = [word for word in answer.split(",") if word], example.answer.split(",")
-        equal = sum(a == b for a, b in zip(predicted, target, strict=False))
-        value = {
-            "input": list(example.plan.tokens),
-            "prediction": predicted,
-            "derivation": [derivation(example.plan)],
-            "target": target,
-            "situation": [situation(example.world)],
-            "attention_weights_input": [],
-            "attention_weights_situation": [],
-            "accuracy": 100 * equal / max(len(target), len(predicted), 1),
-            "exact_match": predicted == target,
-        }
-        out.write((",\n" if i else "\n") + json.dumps(value))
-    out.write("\n]\n")
+    write_list(
+        (prediction(e.plan.tokens, derivation(e.plan), situation(e.world, GSCAN), e.answer, answer) for e, answer in pairs),
+        out,
+    )
 
 
 def read_predictions(family: Family, path: Path) -> Iterator[tuple[Example, str]]:
     """(example, predicted actions) of a prediction file; any other file is an error."""
-    rows = read_json(path)
-    if not isinstance(rows, list):
-        raise FileError(f"{shown(str(path))} is no prediction file: it is not a list.")
-    for i, row in enumerate(rows):
+    for i, value, answer in read_prediction_rows(path):
+        meta = {"recipe": "release", "split": "", "part": "", "place": f"[{i}]"}
         try:
-            value = {
-                "command": ",".join(row["input"]),
-                "situation": row["situation"][0],
-                "target_commands": ",".join(row["target"]),
-            }
-            meta = {"recipe": "release", "split": "", "part": "", "place": f"[{i}]"}
-            yield _example(family, f"{Path(path).name}:[{i}]", value, meta), ",".join(row["prediction"])
-        except (RecombineError, KeyError, TypeError, ValueError, IndexError) as problem:
-            raise FileError(f"row {i} of {shown(str(path))} is no prediction: {shown(str(problem))}.") from None
+            yield _example(family, f"{Path(path).name}:[{i}]", value, meta), answer
+        except MALFORMED as problem:
+            raise not_a_prediction(path, i, problem) from None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from recombine.core import Example
 from recombine.grid import prompts as grid
+from recombine.grid.prompts import answer, picture, question, steps
+
+__all__ = ["answer", "legend", "picture", "question", "rules", "steps", "task"]
 
 
 def task(family: str) -> str:  # noqa: ARG001
@@ -23,26 +23,6 @@ def rules(family: str) -> str:  # noqa: ARG001
         "the smallest, `big` the biggest of all objects in the grid that fit the other words (colour, if any, and shape); sizes compare "
         "by number, so `small` may be an object of size 2 or 3 if no smaller one fits.\n" + grid.MOVES
     )
-
-
-def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:
-    """The world and the command."""
-    return grid.question_text(example.inputs, is_seen=sight == "picture")
-
-
-def answer(example: Example) -> str:
-    """The actions with a blank after each comma."""
-    return example.answer.replace(",", ", ")
-
-
-def steps(example: Example) -> tuple[str, ...]:
-    """The proof."""
-    return example.explain().steps
-
-
-def picture(example: Example) -> bytes | None:
-    """The world as a model may see it."""
-    return grid.picture(example.inputs)
 
 
 def legend(family: str) -> str:  # noqa: ARG001

@@ -16,8 +16,8 @@ import numpy as np
 
 from recombine import kernels, keys
 from recombine.core import Job, option
-from recombine.families.gscan.kernel import FACTS, LENGTH, MOVED
 from recombine.families.gscan.plan import commands
+from recombine.families.gscan.rows import FACTS, LENGTH, MOVED
 from recombine.families.gscan.splits import OPTIONS, TAGS
 from recombine.grid.codes import COLORS, SHAPES
 

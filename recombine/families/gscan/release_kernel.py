@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.gscan.kernel import (
+from recombine.families.gscan.rows import (
     AGENT_C,
     AGENT_R,
     COLUMN_SIGN,

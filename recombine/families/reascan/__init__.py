@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recombine.core import Batch, Example, Job, Problem
 from recombine.families.reascan import generate as _generate
@@ -19,9 +20,13 @@ from recombine.families.reascan.score import score
 from recombine.families.reascan.splits import OPTIONS, RECIPES, SPLITS
 from recombine.families.reascan.survey import survey
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = [
     "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "canonical", "canonical_batch", "example", "explain", "generate", "read", "render", "score", "survey", "validate", "validate_batch",
+    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "read", "render", "score", "survey", "validate", "validate_batch",
     "write",
 ]  # fmt: skip
 
@@ -46,6 +51,15 @@ def generate(job: Job) -> Batch:
 
         return release(job)
     return _generate.sound(job)
+
+
+def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
+    """Single rows of a release part in one call."""
+    if job.recipe != "release":
+        return None
+    from recombine.families.reascan import release
+
+    return release.pick(job, rows)
 
 
 def read(path: Path) -> Iterator[Example | Problem]:

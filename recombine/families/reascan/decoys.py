@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recombine.draws import below
+from recombine.families.reascan.building import build, choose_nodes, mark_fresh, plant
 from recombine.families.reascan.growing import (
     ANCHORS,
     CELLS,
@@ -21,17 +22,13 @@ from recombine.families.reascan.growing import (
     SPARE_OK,
     N,
     add,
-    build,
     can_bind,
-    choose_nodes,
     cut,
     draw_cell,
     draw_size,
     fit,
     has_rival,
     is_unique,
-    mark_fresh,
-    plant,
 )
 from recombine.grid.codes import BIG, BOX, NO_SIZE, PAIRWISE, SMALL
 from recombine.grid.kernel import phrase, popcount

@@ -13,8 +13,8 @@ import numpy as np
 from recombine import kernels, keys
 from recombine.core import Batch, Coded, ColumnType, Job, Ragged, Text, option
 from recombine.errors import BadOption, Infeasible
-from recombine.families.reascan import kernel as names
-from recombine.families.reascan import rows
+from recombine.families.reascan import asking, rows
+from recombine.families.reascan.aiming import MILLION
 from recombine.families.reascan.placing import aim_tables
 from recombine.families.reascan.plan import (
     MAX_PHRASES,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from recombine.core import Column
 
 ROLES = ("target", "pivot", "relation", "attribute", "isomorphism", "contrast", "random")
-"""Why an object is there; codes in `kernel`."""
+"""Why an object is there; codes in `decoys`."""
 SCHEMA: Mapping[str, ColumnType] = MappingProxyType(
     {
         "command": "string",
@@ -178,17 +178,17 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
 def _settings(job: Job, rule: Rule) -> NDArray[np.int64]:
     """The kernel's settings (`kernel.P_…`)."""
     settings = np.zeros(11, dtype=np.int64)
-    settings[names.P_GRID] = option(job, OPTIONS, "grid_size")
-    settings[names.P_RD] = rule.random_only
-    settings[names.P_PART] = PART_CODES[job.part] if rule.keeps_part else -1
-    settings[names.P_TAGS] = rule.tags
-    settings[names.P_MANNER] = 2 if rule.manner == 5 else rule.manner
-    settings[names.P_LENGTH] = rule.length
-    settings[names.P_CUT] = option(job, OPTIONS, "longest")
-    settings[names.P_INTERACTION] = round(option(job, OPTIONS, "interaction") * names.MILLION)
-    settings[names.P_SPARE_OK] = option(job, OPTIONS, "max_objects") > 0
-    settings[names.P_SHOTS] = option(job, OPTIONS, "shots") if rule.manner == 2 else 0
-    settings[names.P_FIRST] = job.start
+    settings[asking.P_GRID] = option(job, OPTIONS, "grid_size")
+    settings[asking.P_RD] = rule.random_only
+    settings[asking.P_PART] = PART_CODES[job.part] if rule.keeps_part else -1
+    settings[asking.P_TAGS] = rule.tags
+    settings[asking.P_MANNER] = 2 if rule.manner == 5 else rule.manner
+    settings[asking.P_LENGTH] = rule.length
+    settings[asking.P_CUT] = option(job, OPTIONS, "longest")
+    settings[asking.P_INTERACTION] = round(option(job, OPTIONS, "interaction") * MILLION)
+    settings[asking.P_SPARE_OK] = option(job, OPTIONS, "max_objects") > 0
+    settings[asking.P_SHOTS] = option(job, OPTIONS, "shots") if rule.manner == 2 else 0
+    settings[asking.P_FIRST] = job.start
     return settings
 
 

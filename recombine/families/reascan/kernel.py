@@ -12,7 +12,21 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.reascan.commands import TAG_A2, bucket_of, draw_form, is_dead, tags_of, unpack
+from recombine.families.reascan.aiming import draw_cumulative, draw_target
+from recombine.families.reascan.asking import (
+    P_CUT,
+    P_FIRST,
+    P_GRID,
+    P_LENGTH,
+    P_RD,
+    P_SPARE_OK,
+    can_have_length,
+    is_part,
+    mentions_red_square,
+    wanted_red,
+)
+from recombine.families.reascan.building import NEW, build
+from recombine.families.reascan.commands import draw_form, is_dead, unpack
 from recombine.families.reascan.decoys import (
     ATTRIBUTE,
     PIVOT,
@@ -30,41 +44,26 @@ from recombine.families.reascan.decoys import (
 from recombine.families.reascan.growing import (
     CELLS,
     GRID,
-    HIGH,
     LIMIT,
-    LOW,
-    NEW,
     NO_KIND,
     NODES,
     SPARE_OK,
     N,
     add,
-    build,
-    draw_size,
     fit,
     is_unique,
     set_pairs,
 )
 from recombine.families.reascan.rows import FLAG_ATTRIBUTE, FLAG_ISOMORPHISM, FLAG_RANDOM, FLAG_RELATION, write_row
 from recombine.grid.codes import (
-    BIG,
-    CAUTIOUS,
     COLOR,
-    COLUMN,
     COLUMN_STEP,
     NO_SIZE,
     PULL,
-    PUSH,
-    RED,
-    ROW,
     ROW_STEP,
     SHAPE,
     SIZE,
-    SMALL,
-    SPIN,
-    SQUARE,
     WALK,
-    ZIGZAG,
 )
 from recombine.grid.kernel import arrival, fill_board, plan, popcount
 
@@ -72,88 +71,12 @@ KERNEL = True
 LEAN = True
 
 
-# --- where target and agent stand --------------------------------------------------------------------------------------
-
-
-def draw_cumulative(weights: Any, rng: Any) -> Any:
-    """An index with probability proportional to its weight, given the running sums (at most 2**31); -1 if they are 0."""
-    size = weights.shape[0]
-    total = weights[size - 1]
-    if total == 0:
-        return -1
-    point = below(rng, total)
-    low, high = 0, size - 1
-    while low < high:
-        middle = (low + high) // 2
-        if weights[middle] > point:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-ANYWHERE, CAN_PUSH, CAN_PUSH_ZIGZAG, CANNOT_PULL = 0, 1, 2, 3
-"""Which pairs of cells the aim tables allow: all; something to push into (for either way of walking); no agent next to the target."""
 R_COMMAND, R_PART, R_WORLD, R_CLAIM, R_GIVEN_UP = 0, 1, 2, 3, 4
 """Rows of the rejection counts: commands outside the split, draws of other parts, worlds, worlds outside the split, commands."""
-(
-    P_GRID, P_RD, P_PART, P_TAGS, P_MANNER, P_LENGTH, P_CUT, P_INTERACTION, P_SPARE_OK, P_SHOTS, P_FIRST,
-) = range(11)  # fmt: skip
-"""Settings of the whole call; -1 in P_PART or P_TAGS is "any"."""
-MILLION = 1_000_000
 GIVEN_TRIES = 60
 """After so many draws, a row whose command was given may mark words as spare instead."""
 MOST_TRIES, MOST_COMMANDS = 100_000, 300
 """A row is hopeless after so many draws of a command, or after so many commands without a world."""
-
-
-def draw_aim(verb: Any, adverb: Any, settings: Any, targets: Any, agents: Any, aim: Any, rng: Any) -> Any:
-    """Draw aim = [target cell, agent cell, whether something must move]; False if no agent fits."""
-    cells = targets.shape[1]
-    share = settings[P_INTERACTION]
-    mode, aim[2] = ANYWHERE, 0
-    if verb == PULL:
-        if below(rng, MILLION) < share:
-            aim[2] = 1
-        else:
-            mode = CANNOT_PULL
-        aim[0] = draw_cumulative(targets[mode], rng)
-    elif verb == PUSH:
-        able = CAN_PUSH_ZIGZAG if adverb == ZIGZAG else CAN_PUSH
-        everywhere, somewhere = targets[ANYWHERE, cells - 1], targets[able, cells - 1]
-        if share * everywhere <= MILLION * somewhere:
-            aim[0] = draw_cumulative(targets[ANYWHERE], rng)
-            is_able = aim[0] >= 0 and agents[able, aim[0], cells - 1] > 0
-            if is_able and below(rng, MILLION) * somewhere < share * everywhere:
-                mode, aim[2] = able, 1
-        elif below(rng, MILLION) < share and somewhere > 0:
-            mode, aim[2] = able, 1
-            aim[0] = draw_cumulative(targets[able], rng)
-        else:
-            aim[0] = draw_cumulative(targets[ANYWHERE], rng)
-    else:
-        aim[0] = draw_cumulative(targets[ANYWHERE], rng)
-    if aim[0] < 0:
-        return False
-    aim[1] = draw_cumulative(agents[mode, aim[0]], rng)
-    return aim[1] >= 0
-
-
-def is_manner_wanted(manner: Any, rule: Any, row: Any, shots: Any) -> Any:
-    """Whether verb and adverb belong to the split: rule 0 any; 1 cautiously, 2 not; 3 pull while spinning, 4 not.
-
-    Under rule 2 the first `shots` rows are "cautiously" and no others.
-    """
-    verb, adverb = manner // 5, manner % 5
-    if rule == 1 or (rule == 2 and row < shots):
-        return adverb == CAUTIOUS
-    if rule == 2:
-        return adverb != CAUTIOUS
-    if rule == 3:
-        return verb == PULL and adverb == SPIN
-    if rule == 4:
-        return verb != PULL or adverb != SPIN
-    return True
 
 
 # --- one world -------------------------------------------------------------------------------------------------------
@@ -266,14 +189,6 @@ def promise_the(links: Any, nodes: Any, the: Any, attempt: Any, is_rd: Any, rng:
     while j + 1 < nodes and links[0, j + 1] == j:
         j += 1
     the[j] = 1
-
-
-def mentions_red_square(things: Any, nodes: Any) -> Any:
-    """Whether the target or another object that the command speaks of is a red square."""
-    for i in range(nodes):  # noqa: SIM110 - Numba compiles no generators
-        if things[i, COLOR] == RED and things[i, SHAPE] == SQUARE:
-            return True
-    return False
 
 
 def sound_rows(
@@ -391,76 +306,3 @@ def sound_rows(
             letters, starts, rows, flat, flat_ends, steps, step_ends, text, text_ends, spare, ends,
         )  # fmt: skip
     return states.shape[0]
-
-
-def wanted_red(form: Any, nodes: Any, words: Any, codes: Any, links: Any, settings: Any, row: Any, mixer: Any) -> Any:
-    """-2 if the command is outside the split; else whether a mentioned object must be a red square (1), must not (0), or may (-1)."""
-    if not is_manner_wanted(form % 15, settings[P_MANNER], row, settings[P_SHOTS]):
-        return -2
-    wanted = settings[P_TAGS]
-    if wanted < 0:
-        return -1
-    tags = tags_of(nodes, words, codes, links, mixer)
-    if (tags | TAG_A2) != (wanted | TAG_A2):
-        return -2
-    if wanted & TAG_A2 == 0:
-        return -2 if tags & TAG_A2 != 0 else 0
-    if tags & TAG_A2 != 0:
-        return -1
-    for j in range(nodes):
-        if (words[j, 1] < 0 or words[j, 1] == RED) and (words[j, 2] < 0 or words[j, 2] == SQUARE):
-            return 1
-    return -2
-
-
-def is_part(form: Any, things: Any, aim: Any, settings: Any, mixer: Any) -> Any:
-    """Whether command, target and agent belong to the part: a hash of the three decides, so parts are disjoint."""
-    if settings[P_PART] < 0:
-        return True
-    cells = settings[P_GRID] * settings[P_GRID]
-    kind = (things[0, SIZE] * 4 + things[0, COLOR]) * 4 + things[0, SHAPE]
-    return min(bucket_of(form, (kind * cells + aim[0]) * cells + aim[1], mixer), 2) == settings[P_PART]
-
-
-def can_have_length(form: Any, agent: Any, things: Any, settings: Any, boards: Any, out: Any) -> Any:
-    """Whether the number of actions can still be what the split asks for, judged by the way to the target."""
-    if settings[P_LENGTH] == 0:
-        return True
-    walk = plan(boards[CELLS], settings[P_GRID], agent, things[0], WALK, form % 5, out)
-    if settings[P_LENGTH] == 1:
-        return walk <= settings[P_CUT]
-    most = 0 if form % 15 // 5 == WALK else 10 * settings[P_GRID]
-    return walk + most > settings[P_CUT]
-
-
-def draw_target(
-    things: Any,
-    st: Any,
-    pairs: Any,
-    words: Any,
-    settings: Any,
-    targets: Any,
-    agents: Any,
-    aim: Any,
-    agent: Any,
-    manner: Any,
-    rng: Any,
-) -> Any:
-    """Draw the pair of sizes, the target's attributes, and where it and the agent stand; False if no agent fits."""
-    st[LOW] = 1 + below(rng, 3)
-    st[HIGH] = st[LOW] + 1 + below(rng, 4 - st[LOW])
-    color = words[0, 1] if words[0, 1] >= 0 else below(rng, 4)
-    shape = words[0, 2] if words[0, 2] >= 0 else below(rng, 3)
-    if words[0, 0] == SMALL:
-        size = st[LOW]
-    elif words[0, 0] == BIG:
-        size = st[HIGH]
-    else:
-        size = draw_size(pairs, st, color, shape, rng)
-    things[0, SIZE], things[0, COLOR], things[0, SHAPE] = size, color, shape
-    if not draw_aim(manner // 5, manner % 5, settings, targets, agents, aim, rng):
-        return False
-    grid = st[GRID]
-    things[0, ROW], things[0, COLUMN] = aim[0] // grid, aim[0] % grid
-    agent[0], agent[1], agent[2], agent[3] = aim[1] // grid, aim[1] % grid, 0, 0
-    return True

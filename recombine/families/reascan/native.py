@@ -5,22 +5,32 @@ The original's spellings (grammer_pattern, $OBJ_0, dev, positions as strings) li
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from recombine.core import Batch, Example, Problem
-from recombine.errors import FileError, RecombineError, shown
+from recombine.errors import shown
 from recombine.families.reascan.plan import Command, encode_form, parse_command
-from recombine.files import read_json
-from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, HEADINGS, RELATIONS, SHAPES
+from recombine.grid.codes import ADVERBS, COLORS, RELATIONS, SHAPES
 from recombine.grid.documents import read_document, write_document
 from recombine.grid.matching import Phrase
+from recombine.grid.situations import (
+    MALFORMED,
+    not_a_prediction,
+    prediction,
+    read_actions,
+    read_prediction_rows,
+    read_thing,
+    read_world,
+    reason,
+    situation,
+    vocabulary,
+    write_list,
+)
 from recombine.grid.tensor import REASCAN
-from recombine.grid.world import Thing, World, inputs_of, world_of
+from recombine.grid.world import World, inputs_of, world_of
 
 if TYPE_CHECKING:
     from recombine.core import Family
@@ -28,7 +38,6 @@ if TYPE_CHECKING:
 NATIVE_NAME = "data-{split}-{part}.txt"
 RELATION_NAMES = ("$SAME_ROW", "$SAME_COLUMN", "$SAME_COLOR", "$SAME_SHAPE", "$SAME_SIZE", "$IS_INSIDE")
 ATTRIBUTE_NAMES = ("$SIZE", "$COLOR", "$SHAPE")
-_MAX_SIDE = 24
 _SECTIONS = {"validation": "dev"}
 
 
@@ -83,30 +92,6 @@ def slots(phrase: Phrase) -> str:
     return " ".join([*present, "$SHAPE" if phrase.shape else "$ABS_SHAPE"])
 
 
-def placed(thing: Thing) -> dict[str, Any]:
-    """One object as the released files write it."""
-    return {
-        "vector": REASCAN.vector(thing),
-        "position": {"row": str(thing.row), "column": str(thing.column)},
-        "object": {"shape": thing.shape, "color": thing.color, "size": str(thing.size)},
-    }
-
-
-def situation(world: World) -> dict[str, Any]:
-    """The world as the released files write it; object 0 is the target, the other mentioned ones follow."""
-    target = world.things[0]
-    return {
-        "grid_size": world.size,
-        "agent_position": {"row": str(world.row), "column": str(world.column)},
-        "agent_direction": HEADINGS.index(world.heading),
-        "target_object": placed(target),
-        "distance_to_target": str(world.distance_to(target)),
-        "direction_to_target": world.direction_to(target),
-        "placed_objects": {str(i): placed(thing) for i, thing in enumerate(world.things)},
-        "carrying_object": None,
-    }
-
-
 def derived(text: str, command: Command, world: World, actions: Sequence[str]) -> dict[str, Any]:
     """The fields that follow from command, world and actions; the parity test compares them with released files."""
     said = command.description
@@ -120,7 +105,7 @@ def derived(text: str, command: Command, world: World, actions: Sequence[str]) -
         "grammer_pattern": pattern_string(command),
         "meaning": tokens,
         "derivation": pattern_string(command),
-        "situation": situation(world),
+        "situation": situation(world, REASCAN),
         "target_commands": ",".join(actions),
         "verb_in_command": command.verb,
         "adverb_in_command": command.adverb,
@@ -141,14 +126,14 @@ def record(row: Mapping[str, Any]) -> dict[str, Any]:
     strategy = list(row["strategy"]) or _strategy(row)
     return {
         **derived(row["command"], command, world, row["actions"]),
-        "full_relation_distractor": True,
+        "full_relation_distractor": _is_full(row, command),
         "has_relation_distractor": bool(row["relation_distractor"]),
         "has_attribute_distractor": bool(row["attribute_distractor"]),
         "has_isomorphism_distractor": bool(row["isomorphism_distractor"]),
         "has_random_distractor": bool(randoms),
         "n_random_distractor": len(randoms),
         "relation_distractor_metadata": _relation_notes(command) if row["relation_distractor"] else [],
-        "attribute_distractor_metadata": _attribute_notes(command, strategy),
+        "attribute_distractor_metadata": _attribute_notes(command, world, strategy),
         "isomorphism_distractor_metadata": _swap_notes(said.phrases, strategy) if row["isomorphism_distractor"] else [],
         "random_distractor_metadata": [{f"$OBJ_{i}": _random_note(world, said.phrases, i) for i in randoms}],
     }
@@ -181,9 +166,19 @@ def _relation_notes(command: Command) -> list[dict[str, Any]]:
     ]
 
 
-def _attribute_notes(command: Command, strategy: Sequence[int]) -> list[dict[str, Any]]:
+def _is_full(row: Mapping[str, Any], command: Command) -> bool:
+    """Whether every relation distractor of the release recipe found its place (`sound` places none in part)."""
+    nodes = len(command.phrases)
+    if not row["strategy"] or not row["relation_distractor"]:
+        return True
+    whole = 1 if nodes == 2 else 2 if command.description.parents[2] == 1 else (nodes - 1) ** 2
+    return bool(row["object_roles"].count("relation") == whole)
+
+
+def _attribute_notes(command: Command, world: World, strategy: Sequence[int]) -> list[dict[str, Any]]:
     if strategy[0] < 0:
-        if not any(phrase.shape not in ("", "box") for phrase in command.phrases):
+        boxes = sum(thing.shape == "box" and thing.role in ("pivot", "relation") for thing in world.things)
+        if boxes < 2 and not any(phrase.shape not in ("", "box") for phrase in command.phrases):
             return []
         return [{"distractor_metadata": [{"modified_obj": None, "modified_attribute": None}]}]
     note = {"modified_obj": f"$OBJ_{strategy[0]}", "modified_attribute": ATTRIBUTE_NAMES[strategy[1]]}
@@ -216,7 +211,7 @@ def _random_note(world: World, phrases: Sequence[Phrase], i: int) -> str:
     thing = world.things[i]
     word = ""
     for k, phrase in enumerate(phrases):
-        if phrase.size and phrase.shape == thing.shape and phrase.color in ("", thing.color):
+        if phrase.size and world.things[k].shape == thing.shape and phrase.color in ("", thing.color):
             is_same = world.things[k].size == thing.size
             word = phrase.size if is_same else {"small": "big", "big": "small"}[phrase.size]
     return f"{word} {thing.color} {thing.shape}"
@@ -254,9 +249,8 @@ def read(family: Family, path: Path) -> Iterator[Example | Problem]:
         place = f"{section}[{key}]"
         try:
             yield read_record(family, f"{Path(path).name}:{place}", value, section, place)
-        except (RecombineError, KeyError, TypeError, ValueError, IndexError, AttributeError) as problem:
-            reason = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
-            yield Problem("malformed", f"this row is no ReaSCAN example: {reason[:200]}", place=place)
+        except MALFORMED as problem:
+            yield Problem("malformed", f"this row is no ReaSCAN example: {reason(problem)}", place=place)
 
 
 def read_record(family: Family, name: str, value: Any, section: str, place: str) -> Example:
@@ -266,9 +260,7 @@ def read_record(family: Family, name: str, value: Any, section: str, place: str)
     text = str(value["command"]).replace(",", " ")
     command, _ = parse_command(text)
     world = read_situation(value["situation"], len(command.phrases))
-    actions = [word for word in str(value["target_commands"]).split(",") if word]
-    if any(action not in ACTIONS for action in actions):
-        raise ValueError(f"unknown action in {shown(value['target_commands'])}")
+    actions = read_actions(value["target_commands"])
     held_out = section if section in ("a1", "a2", "a3", "b1", "b2", "c1", "c2") else ""
     meta = {
         "recipe": "release",
@@ -290,28 +282,12 @@ def read_record(family: Family, name: str, value: Any, section: str, place: str)
 
 def read_situation(value: Mapping[str, Any], mentioned: int) -> World:
     """The world of a released situation, with limits; the first objects are the mentioned ones."""
-    size = int(value["grid_size"])
-    if not 1 <= size <= _MAX_SIDE:
-        raise ValueError(f"the grid size is {size}")
-    keys = sorted(value["placed_objects"], key=int)
-    things = [_thing(value["placed_objects"][key], i, mentioned) for i, key in enumerate(keys)]
-    target = _thing(value["target_object"], 0, mentioned)
-    if not things or things[0] != target:
+    listed = [value["placed_objects"][key] for key in sorted(value["placed_objects"], key=int)]
+    roles = ["target", *["pivot"] * (mentioned - 1), *[""] * len(listed)]
+    things = [read_thing(there, SHAPES, role) for there, role in zip(listed, roles, strict=False)]
+    if not things or things[0] != read_thing(value["target_object"], SHAPES, "target"):
         raise ValueError("the target is not the first placed object")
-    position = value["agent_position"]
-    heading = HEADINGS[int(value["agent_direction"]) % 4]
-    world = World(size, tuple(things), int(position["row"]), int(position["column"]), heading)
-    if world.problems:
-        raise ValueError("; ".join(world.problems[:3]))
-    return world
-
-
-def _thing(value: Mapping[str, Any], i: int, mentioned: int) -> Thing:
-    kind, position = value["object"], value["position"]
-    if kind["color"] not in COLORS or kind["shape"] not in SHAPES:
-        raise ValueError(f"unknown object {shown(kind)}")
-    role = "target" if i == 0 else "pivot" if i < mentioned else ""
-    return Thing(int(kind["size"]), kind["color"], kind["shape"], int(position["row"]), int(position["column"]), role)
+    return read_world(value, things)
 
 
 # --- what the original's models read and write besides ---------------------------------------------------------------
@@ -319,59 +295,25 @@ def _thing(value: Mapping[str, Any], i: int, mentioned: int) -> Thing:
 
 def vocabularies(examples: Iterable[Example]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The input and target vocabularies of a training part, as the original's models store them in JSON."""
-    inputs: Counter[str] = Counter()
-    targets: Counter[str] = Counter()
-    for example in examples:
-        inputs.update(str(example.inputs["command"]).split(" "))
-        targets.update(word for word in example.answer.split(",") if word)
-    return _vocabulary(inputs), _vocabulary(targets)
-
-
-def _vocabulary(counts: Counter[str]) -> dict[str, Any]:
-    listed = ["<PAD>", "<SOS>", "<EOS>", *counts]
-    return {
-        "sos_token": "<SOS>",
-        "eos_token": "<EOS>",
-        "pad_token": "<PAD>",
-        "idx_to_word": listed,
-        "word_to_idx": {word: i for i, word in enumerate(listed)},
-        "word_frequencies": dict(counts),
-    }
+    listed = list(examples)
+    words = (word for example in listed for word in str(example.inputs["command"]).split(" "))
+    return vocabulary(words), vocabulary(word for example in listed for word in example.answer.split(",") if word)
 
 
 def write_predictions(pairs: Iterable[tuple[Example, str]], out: TextIO) -> None:
     """(example, answer) pairs as the prediction file that the original's error analysis reads (attention weights are empty)."""
-    out.write("[")
-    for i, (example, answer) in enumerate(pairs):
-        predicted, target = [word for word in answer.split(",") if word], example.answer.split(",")
-        equal = sum(a == b for a, b in zip(predicted, target, strict=False))
-        value = {
-            "input": str(example.inputs["command"]).split(" "),
-            "prediction": predicted,
-            "derivation": [pattern_string(example.plan)],
-            "target": target,
-            "situation": [situation(example.world)],
-            "attention_weights_input": [],
-            "attention_weights_situation": [],
-            "accuracy": 100 * equal / max(len(target), len(predicted), 1),
-            "exact_match": predicted == target,
-        }
-        out.write((",\n" if i else "\n") + json.dumps(value))
-    out.write("\n]\n")
+    write_list((_prediction(example, answer) for example, answer in pairs), out)
+
+
+def _prediction(example: Example, answer: str) -> dict[str, Any]:
+    words = str(example.inputs["command"]).split(" ")
+    return prediction(words, pattern_string(example.plan), situation(example.world, REASCAN), example.answer, answer)
 
 
 def read_predictions(family: Family, path: Path) -> Iterator[tuple[Example, str]]:
     """(example, predicted actions) of a prediction file; any other file is an error."""
-    rows = read_json(path)
-    if not isinstance(rows, list):
-        raise FileError(f"{shown(str(path))} is no prediction file: it is not a list.")
-    for i, row in enumerate(rows):
+    for i, value, answer in read_prediction_rows(path):
         try:
-            value = {
-                "command": ",".join(row["input"]),
-                "situation": row["situation"][0],
-                "target_commands": ",".join(row["target"]),
-            }
-            yield read_record(family, f"{Path(path).name}:[{i}]", value, "test", f"[{i}]"), ",".join(row["prediction"])
-        except (RecombineError, KeyError, TypeError, ValueError, IndexError, AttributeError) as problem:
-            raise FileError(f"row {i} of {shown(str(path))} is no prediction: {shown(str(problem))}.") from None
+            yield read_record(family, f"{Path(path).name}:[{i}]", value, "test", f"[{i}]"), answer
+        except MALFORMED as problem:
+            raise not_a_prediction(path, i, problem) from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from recombine import kernels
 from recombine.core import Batch, Coded, Problem, Ragged
-from recombine.families.reascan import oracle
+from recombine.families.reascan import oracle, oracle_reading
 from recombine.families.reascan import oracle_kernel as laws_of
 from recombine.families.reascan.examples import example
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, SHAPES, VERBS
@@ -89,11 +89,11 @@ def read_columns(batch: Batch) -> Columns:
     commands = columns["command"]
     for row in range(n):
         try:
-            said = oracle.understand(str(commands[row]))
-        except oracle.Misread:
+            said = oracle_reading.understand(str(commands[row]))
+        except oracle_reading.Misread:
             unread[row] = -1
             continue
-        odd[row] = any(True for _ in oracle.grammar_faults(said))
+        odd[row] = any(True for _ in oracle_reading.grammar_faults(said))
         counts[row] = len(said.nouns)
         phrases[row, : counts[row]] = [_numbers(noun) for noun in said.nouns]
         manners[row] = VERBS.index(said.verb), ADVERBS.index(said.adverb)
@@ -164,7 +164,7 @@ def _forms(read: Columns) -> NDArray[np.int64]:
 def _patterns(read: Columns) -> NDArray[Any]:
     shapes = np.where(np.arange(8) < read.counts[:, None], read.phrases[:, :, 3], -2)
     kinds, which = np.unique(shapes, axis=0, return_inverse=True)
-    names = [oracle.pattern_text([oracle.Noun("", "", "", "", int(p), "") for p in kind if p > -2]) for kind in kinds]
+    names = [oracle.pattern_text([oracle_reading.Noun("", "", "", "", int(p), "") for p in kind if p > -2]) for kind in kinds]
     return np.array(names)[which.reshape(-1)]
 
 
@@ -172,7 +172,7 @@ def broken_claims(batch: Batch, read: Columns) -> NDArray[np.bool_]:
     """Rows that cannot stand in their split; the few kinds of splits without held-out words are left to the plain oracle."""
     job = batch.job
     if job.split in ("direction", "length", "adverb", "verb_adverb"):
-        return np.array([bool(list(oracle.claim_problems(one.world, oracle.understand(one.inputs["command"]), one.meta)))
+        return np.array([bool(list(oracle.claim_problems(one.world, oracle_reading.understand(one.inputs["command"]), one.meta)))
                          for one in (example(batch, row) for row in range(len(batch)))], dtype=np.bool_)  # fmt: skip
     held = held_out(read)
     shape = _patterns(read)
@@ -230,7 +230,7 @@ def codes_of(values: Any, known: tuple[str, ...]) -> NDArray[np.int64]:
     return table[np.asarray(values.codes).astype(np.int64)]
 
 
-def _numbers(noun: oracle.Noun) -> tuple[int, int, int, int, int, int]:
+def _numbers(noun: oracle_reading.Noun) -> tuple[int, int, int, int, int, int]:
     return (
         ("", "small", "big").index(noun.size),
         COLORS.index(noun.color) if noun.color else -1,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from recombine.core import Example
 from recombine.grid import prompts as grid
+from recombine.grid.prompts import answer, picture, question, steps
+
+__all__ = ["answer", "legend", "picture", "question", "rules", "steps", "task"]
 
 _TARGET = """The target is the object of the first noun phrase. Exactly one object can be it:
 - A noun phrase is `a` or `the`, then perhaps `small` or `big`, perhaps a colour, and `circle`, `cylinder`, `square`, `box` or `object`;
@@ -33,26 +33,6 @@ def task(family: str) -> str:  # noqa: ARG001
 def rules(family: str) -> str:  # noqa: ARG001
     """How the target is found, and how the agent moves."""
     return f"{_TARGET}\n{grid.MOVES}"
-
-
-def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:
-    """The world and the command."""
-    return grid.question_text(example.inputs, is_seen=sight == "picture")
-
-
-def answer(example: Example) -> str:
-    """The actions with a blank after each comma."""
-    return example.answer.replace(",", ", ")
-
-
-def steps(example: Example) -> tuple[str, ...]:
-    """The proof."""
-    return example.explain().steps
-
-
-def picture(example: Example) -> bytes | None:
-    """The world as a model may see it."""
-    return grid.picture(example.inputs)
 
 
 def legend(family: str) -> str:  # noqa: ARG001

@@ -10,7 +10,8 @@ two parts.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,200 +19,29 @@ import numpy as np
 from recombine import kernels, keys
 from recombine.core import Batch, Job, Ragged, option
 from recombine.errors import BadOption, Infeasible, UsageError
-from recombine.families.reascan import release_kernel as names
-from recombine.families.reascan.commands import TAG_A1, TAG_A2, TAG_A3, TAG_B2
 from recombine.families.reascan.generate import Filled, columns, pattern_tables
 from recombine.families.reascan.plan import (
     PATTERNS,
-    Command,
-    Widths,
     decode_form,
-    encode_form,
-    roots,
     spellings,
-    step_table,
 )
+from recombine.families.reascan.release_pools import Pool, pool
 from recombine.families.reascan.rows import PATTERN
 from recombine.families.reascan.splits import OPTIONS, SPLITS
-from recombine.grid.matching import Description
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from recombine.core import Column
+
 KERNEL_NAME = "recombine.families.reascan.release_kernel"
-WORLDS = 180
 PILOT_DRAWS, PILOT_WORLDS = 500, 2
 MOST_DRAWS = 200_000
-COMMANDS = {"simple": 675, "one_clause": 2_025, "two_clauses": 3_375}
 SUBSTITUTES = 40
 """How many commands may be dead in a row before the recipe gives up."""
-
-
-@dataclass(frozen=True)
-class Pool:
-    """The commands of a part and how many worlds each has; `keep` and `mode` are the kernel's."""
-
-    forms: NDArray[np.int64]
-    worlds: NDArray[np.int64]
-    keep: int = names.KEEP_ALL
-    mode: int = names.ALL_STRATEGIES
-
-
-# --- commands --------------------------------------------------------------------------------------------------------
-
-
-def sample_forms(stream: keys.Stream, widths: Widths, count: int) -> list[int]:
-    """Distinct structures, uniform, each with a uniform verb and adverb."""
-    table, counts = step_table()
-    kernel = kernels.load("recombine.families.reascan.commands", compiled=False)
-    patterns = pattern_tables(((widths, 1),), 0)
-    codes, links = np.zeros(8, dtype=np.int64), np.zeros((2, 8), dtype=np.int64)
-    rng = np.array([stream.bits()], dtype=np.uint64)
-    found: dict[int, int] = {}
-    while len(found) < count:
-        form = int(kernel.draw_form(patterns.table[0], patterns.roots[0], table, counts, codes, links, rng))
-        found.setdefault(form // 15, form)
-    return list(found.values())
-
-
-@functools.cache
-def command_list(seed: int, name: str) -> tuple[int, ...]:
-    """The released number of commands of a pattern: all simple ones, samples of the others."""
-    if name == "simple":
-        found = []
-        for code in roots(()):
-            for manner in range(15):
-                found.append((900 + code) * 15 + manner)
-        return tuple(found)
-    return tuple(sample_forms(keys.Stream("reascan", "release", "commands", name, seed), PATTERNS[name], COMMANDS[name]))
-
-
-@functools.cache
-def _tags(form: int) -> int:
-    """The held-out combinations that a command's words show (A1, A2 by its words, A3, B2)."""
-    command = decode_form(form)
-    tags = 0
-    for phrase in command.phrases:
-        tags |= TAG_A1 if (phrase.color, phrase.shape) == ("yellow", "square") else 0
-        tags |= TAG_A2 if (phrase.color, phrase.shape) == ("red", "square") else 0
-        tags |= TAG_A3 if (phrase.size, phrase.shape) == ("small", "cylinder") else 0
-    relations = command.description.relations
-    return tags | (TAG_B2 if "size" in relations and "inside" in relations else 0)
-
-
-def _combined(seed: int) -> list[int]:
-    """All commands of the combined data set."""
-    return [form for name in ("two_clauses", "simple", "one_clause") for form in command_list(seed, name)]
-
-
-def _aimed(form: int, tag: int) -> float:
-    """The share of a command's worlds whose attribute distractor changes the held-out word."""
-    command = decode_form(form)
-    if len(command.phrases) == 3 and "inside" in command.description.relations:
-        return 0.0
-    able = [p for p in command.phrases if p.shape not in ("", "box")]
-    hits = 0.0
-    for phrase in able:
-        is_hit = {
-            TAG_A1: (phrase.color, phrase.shape) == ("yellow", "square"),
-            TAG_A2: (phrase.color, phrase.shape) == ("red", "square"),
-            TAG_A3: (phrase.size, phrase.shape) == ("small", "cylinder"),
-        }[tag]
-        hits += is_hit / (1 + bool(phrase.size) + bool(phrase.color))
-    return hits / len(able) if able else 0.0
-
-
-def _red_square_share(form: int) -> float:
-    """The share of a command's worlds in which a mentioned object happens to be a red square."""
-    miss = 1.0
-    for phrase in decode_form(form).phrases:
-        color = 1.0 if phrase.color == "red" else 0.25 if not phrase.color else 0.0
-        shape = 1.0 if phrase.shape == "square" else 1 / 3 if not phrase.shape else 0.0
-        miss *= 1 - color * shape
-    return 1 - miss
-
-
-@functools.cache
-def pool(split: str, seed: int) -> Pool:
-    """The commands of a split under a seed."""
-    if split in COMMANDS:
-        forms = list(command_list(seed, split))
-        return _pool(forms, [WORLDS] * len(forms))
-    if split == "two_clauses_rd":
-        forms = list(command_list(seed, "two_clauses"))
-        return _pool(forms, [WORLDS] * len(forms), mode=names.RANDOM_ONLY)
-    if split == "all":
-        forms = [form for form in _combined(seed) if _tags(form) == 0]
-        worlds = [round(WORLDS * (1 - _red_square_share(form))) for form in forms]
-        return _pool(forms, worlds, names.KEEP_NO_RED_SQUARE)
-    if split in ("a1", "a3"):
-        tag, keep = (TAG_A1, names.KEEP_A1) if split == "a1" else (TAG_A3, names.KEEP_A3)
-        forms = [form for form in _combined(seed) if _tags(form) & tag]
-        return _pool(forms, [round(WORLDS * _aimed(form, tag)) for form in forms], keep)
-    if split == "a2":
-        forms = _combined(seed)
-        shares = [_aimed(f, TAG_A2) if _tags(f) & TAG_A2 else _red_square_share(f) for f in forms]
-        return _pool(forms, [round(WORLDS * share) for share in shares], names.KEEP_A2)
-    stream = keys.Stream("reascan", "release", "commands", split, seed)
-    size = SPLITS[split].parts["test"].rows("release")
-    if split == "b2":
-        forms = _b2_forms(stream, -(-size // WORLDS))
-        return _pool(forms, [WORLDS] * len(forms))
-    if split == "c1":
-        return _pool(
-            sample_forms(stream, PATTERNS["three_clauses"], -(-size // 3)), [3] * -(-size // 3), mode=names.RELATION_AND_RANDOM
-        )
-    if split == "b1":
-        return _pool(_b1_forms(stream, seed, -(-size // 3)), [3] * -(-size // 3))
-    if split == "c2":
-        forms = [_nested(decode_form(f)) for f in command_list(seed, "two_clauses") if _tags(f) == 0 and _is_in_line(f)]
-        return _pool(forms, [-(-size // len(forms))] * len(forms))
-    raise UsageError(f"split {split!r} has no recipe 'release'.")
-
-
-def _pool(forms: list[int], worlds: list[int], keep: int = names.KEEP_ALL, mode: int = names.ALL_STRATEGIES) -> Pool:
-    """The commands that have worlds."""
-    kept = [k for k, count in enumerate(worlds) if count > 0]
-    return Pool(
-        np.array([forms[k] for k in kept], dtype=np.int64), np.array([worlds[k] for k in kept], dtype=np.int64), keep, mode
-    )
-
-
-def _is_in_line(form: int) -> bool:
-    return set(decode_form(form).description.relations[1:]) <= {"row", "column"}
-
-
-def _nested(command: Command) -> int:
-    """The same two clauses with the second one inside the first."""
-    said = command.description
-    return encode_form(Command(command.verb, command.adverb, Description(said.phrases, (-1, 0, 1), said.relations)))
-
-
-def _b2_forms(stream: keys.Stream, count: int) -> list[int]:
-    """Two-clause commands that say both "same size" and "inside of"."""
-    found: list[int] = []
-    while len(found) < count:
-        found += [f for f in sample_forms(stream, PATTERNS["two_clauses"], 500) if _tags(f) & TAG_B2 and f not in found]
-    return found[:count]
-
-
-def _b1_forms(stream: keys.Stream, seed: int, count: int) -> list[int]:
-    """Two-clause commands whose phrases and pair of relations are seen in training, the three phrases never together."""
-    seen = [decode_form(f) for f in _combined(seed) if _tags(f) == 0]
-    phrases = {phrase for command in seen for phrase in command.phrases}
-    trios = {frozenset(command.phrases) for command in seen}
-    pairs = {frozenset(command.description.relations[1:]) for command in seen if len(command.phrases) == 3}
-    found: dict[int, None] = {}
-    while len(found) < count:
-        for form in sample_forms(stream, PATTERNS["two_clauses"], 500):
-            command = decode_form(form)
-            is_new = frozenset(command.phrases) not in trios and set(command.phrases) <= phrases
-            if is_new and _tags(form) == 0 and frozenset(command.description.relations[1:]) in pairs:
-                found.setdefault(form)
-    return list(found)[:count]
-
-
-# --- rows ------------------------------------------------------------------------------------------------------------
+COMPILE_FROM_ROWS = 200
+"""Interpreted rows take up to 30 ms each in sets that throw most draws away, so compiled kernels pay early."""
+_BLOCK = 1_000
 
 
 @functools.lru_cache(maxsize=8)
@@ -283,38 +113,76 @@ def _run(
     return filled, alive, notes, rejected, int(done)
 
 
+def acceptance(forms: Sequence[int], draws: int, seed: int = 0, compiled: bool = True) -> NDArray[np.float64]:
+    """The share of draws of each command that have exactly one referent, the target: what the recipe's rejections come from."""
+    job, listed, states = _given("acceptance", forms, seed)
+    good = [
+        _run(job, states[at : at + _BLOCK], listed.forms[at : at + _BLOCK], listed, (draws, draws + 1), compiled)[1]
+        for at in range(0, len(forms), _BLOCK)
+    ]
+    return np.concatenate(good) / draws
+
+
+def worlds(forms: Sequence[int], seed: int = 0, compiled: bool = True) -> Batch:
+    """One world for each of these commands, whatever split they belong to; for comparing with worlds that others drew for them."""
+    job, listed, states = _given("given", forms, seed)
+    filled, alive, notes, _, done = _run(job, states, listed.forms, listed, (MOST_DRAWS, 1), compiled)
+    if done < len(forms):
+        raise Infeasible(f"no world in {MOST_DRAWS} draws for command {forms[int(np.flatnonzero(alive == 0)[0])]}.")
+    return Batch(job.rows(0, len(forms)), 0, _columns(job, filled, notes, listed.forms), {})
+
+
+def _given(purpose: str, forms: Sequence[int], seed: int) -> tuple[Job, Pool, NDArray[np.uint64]]:
+    """A job, a pool and states for commands that no split lists."""
+    job = Job("reascan", 1, "release", "all", "test", seed)
+    listed = Pool(np.array(forms, dtype=np.int64), np.ones(len(forms), dtype=np.int64))
+    return job, listed, keys.states(keys.state("reascan", "release", purpose, seed), 0, len(forms))
+
+
 def release(job: Job, compiled: bool | None = None) -> Batch:
     """Rows [job.start, job.stop) of a release part; the same rows interpreted or compiled."""
+    picked = pick(job, np.arange(job.start, job.stop, dtype=np.int64), compiled)
+    return replace(picked, start=job.start, indices=None)
+
+
+def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Batch:
+    """Single rows of a release part, in any order: each is a function of its command and its number alone."""
     if compiled is None:
-        compiled = job.stop - job.start >= kernels.COMPILE_FROM_ROWS
+        compiled = len(rows) >= COMPILE_FROM_ROWS or kernels.is_loaded(KERNEL_NAME)
     for name in ("interaction", "commands", "max_objects"):
         if option(job, OPTIONS, name) != OPTIONS[name].default:
             raise BadOption(f"option {name} belongs to recipe 'sound'; leave it out for 'release'.")
     first, count = first_slot(job), SPLITS[job.split].parts[job.part].rows("release")
-    if job.stop > count:
-        raise UsageError(f"{job.key} has {count} rows, but rows up to {job.stop} were asked for; use a smaller size.")
+    last = int(rows.max()) if len(rows) else 0
+    if last >= count:
+        raise UsageError(f"{job.key} has {count} rows, but row {last} was asked for; use a smaller size.")
     listed = pool(job.split, job.seed)
-    commands, worlds = (column[first + job.start : first + job.stop] for column in slots(job.split, job.seed))
+    commands, numbers = (column[first + rows] for column in slots(job.split, job.seed))
     forms, dead = living(job, listed, commands, compiled)
     base = keys.state("reascan", "release", "worlds", job.split if listed.keep else listed.mode, job.seed)
-    states = keys.states(base, 0, 1)[0] ^ _mixed_pairs(commands, worlds)
+    states = keys.states(base, 0, 1)[0] ^ _mixed_pairs(commands, numbers)
     filled, alive, notes, rejected, done = _run(job, states, forms, listed, (MOST_DRAWS, 1), compiled)
     if done < len(forms):
         lost = int(np.flatnonzero(alive == 0)[0])
-        raise Infeasible(f"{job.id(job.start + lost)}: no world in {MOST_DRAWS} draws; use another seed.")
-    patterns = tuple((PATTERNS[name], 1) for name in PATTERNS)
-    filled.rows[:, PATTERN] = _patterns_of(forms)
-    made = columns(int(option(job, OPTIONS, "grid_size")), filled, pattern_tables(patterns, 0))
-    width = notes.shape[1]
-    swap = np.tile(np.array([1, 2], dtype=np.int8), (len(forms), 1))
-    noted = np.ascontiguousarray(np.concatenate([notes, swap], axis=1)).reshape(-1)
-    made["strategy"] = Ragged(noted, np.arange(len(forms) + 1, dtype=np.int64) * (width + 2))
+        raise Infeasible(f"{job.id(int(rows[lost]))}: no world in {MOST_DRAWS} draws; use another seed.")
     counts = {
         "draws without a unique referent": int(rejected[0]),
         "draws of another split": int(rejected[1]),
         "dead commands": dead,
     }
-    return Batch(job, job.start, made, {reason: n for reason, n in counts.items() if n})
+    made = _columns(job, filled, notes, forms)
+    return Batch(job, int(rows[0]) if len(rows) else 0, made, {reason: n for reason, n in counts.items() if n}, rows)
+
+
+def _columns(job: Job, filled: Filled, notes: NDArray[np.int8], forms: NDArray[np.int64]) -> dict[str, Column]:
+    """The columns of the schema; `strategy` holds the notes and the two phrases between which words are swapped."""
+    filled.rows[:, PATTERN] = _patterns_of(forms)
+    patterns = tuple((PATTERNS[name], 1) for name in PATTERNS)
+    made = columns(int(option(job, OPTIONS, "grid_size")), filled, pattern_tables(patterns, 0))
+    swap = np.tile(np.array([1, 2], dtype=np.int8), (len(forms), 1))
+    noted = np.ascontiguousarray(np.concatenate([notes, swap], axis=1))
+    made["strategy"] = Ragged(noted.reshape(-1), np.arange(len(forms) + 1, dtype=np.int64) * noted.shape[1])
+    return made
 
 
 def _mixed_pairs(commands: NDArray[np.int64], worlds: NDArray[np.int64]) -> NDArray[np.uint64]:
