@@ -72,28 +72,29 @@ def check_pictures(count: int) -> None:
                 raise SystemExit(f"the picture of {scene} differs from Pillow's")
 
 
-def check_play(name: str, steps: int, arguments: dict[str, Any]) -> int:
-    """Random steps, half of them valid, with rewards and flags looked at; the number of episodes."""
+def check_play(name: str, steps: int, arguments: dict[str, Any]) -> tuple[int, int]:
+    """Random steps, half of them valid, with rewards and flags looked at; the number of episodes, and of copies that went on alike."""
     envs: Any = gym.make_vec(name, num_envs=64, **arguments).unwrapped
     generator = np.random.default_rng(0)
     envs.reset(seed=0)
-    episodes = 0
+    episodes = copies = 0
     for step in range(-(-steps // 64)):
         actions = generator.integers(envs.single_action_space.n, size=64)
         if step % 2 and arguments.get("grid") != "native":
             actions = np.array([generator.choice(np.flatnonzero(mask)) for mask in envs.action_masks()])
-        held = envs.get_state() if step % 500 == 0 else None
+        held = envs.get_state() if step % 90 == 0 else None
         seen, rewards, terminated, truncated, _ = envs.step(actions)
         if not np.isin(rewards, (-1.0, -0.1, 0.0, 1.0)).all():
             raise SystemExit(f"{name} gave the rewards {np.unique(rewards)}")
         episodes += int((terminated | truncated).sum())
         if held is not None:
+            copies += envs.num_envs
             envs.set_state(held)
             again = envs.step(actions)
             same = all(np.array_equal(seen[key], again[0][key]) for key in seen) and np.array_equal(rewards, again[1])
             if not same:
                 raise SystemExit(f"{name} went on differently from a copy")
-    return episodes
+    return episodes, copies
 
 
 def main() -> None:
@@ -111,12 +112,14 @@ def main() -> None:
     runs: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in recombine.envs.ENVIRONMENTS]
     runs += [(name, {"rules": "code", "stop_forcing": True}) for name in recombine.envs.ENVIRONMENTS if "SCAN" not in name]
     runs += [("recombine/ScatterFlipIt-v0", {"grid": "native"})]
+    copies = 0
     for name, arguments in runs:
         began = time.process_time()
-        episodes = check_play(name, -(-given.steps // len(runs)), arguments)
+        episodes, alike = check_play(name, -(-given.steps // len(runs)), arguments)
+        copies += alike
         shown = ", ".join(f"{key}={value}" for key, value in arguments.items())
         print(f"{name} {shown}: {episodes:,} episodes, {time.process_time() - began:.1f} CPU-seconds", flush=True)
-    print(f"{given.steps:,} random steps without an exception")
+    print(f"{given.steps:,} random steps without an exception; {copies:,} copied states went on alike")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
     python benchmarks/check_lilgym_programs.py [--pairs 1000000] [--fuzz 200000] [--statements 100000] [--rows 20000] [--files FOLDER]
 
 Pairs: programs of our own grammar (and of the published files in FOLDER) on random scenes, towers and scattered items.
-Fuzz: programs with characters, words and brackets changed; each must give a `ProgramError` or a value within 100 ms.
+Fuzz: programs with characters, words and brackets changed; each must give a `ProgramError` or a value within 100 ms of CPU time,
+and so must programs that are made to use up all their steps.
 Statements: the sentence, read back by the oracle, against its program. Rows: generated tasks of every split, part and
 configuration through the oracle. Exits with 1 if anything differs.
 """
@@ -165,16 +166,60 @@ def fuzz(texts: list[str], count: int, seed: str = "fuzz") -> tuple[int, list[Pr
     return faults, accepted
 
 
+_HUNGRY = (
+    "False", "is_blue(x) and is_black(x)", "all_same_color(all_items) and False", "count(get_set_colors(all_items)) == 9",
+    "is_top(x) and is_bottom(y) and False", "contained(all_items, all_items) and False", "x in all_items and False",
+    "count(get_img_all_above(all_items)) == 99", "y not in get_box_all_above(x) and False",
+    "count(union_all(get_box_all_above(x), get_box_all_below(y), get_img_all_above(z))) == 99", "count(get_touching(all_items)) == 99",
+    "all_same_attribute(all_items, is_blue) and all_same_attribute(all_items, is_touching_corner) and False",
+    "equal_color(query_color(all_items), query_color(all_items)) and False", "min(all_boxes, key=count) == all_boxes[0] and False",
+    "is_closely_touching_specific_corner(x, Side.LEFT, Side.TOP)", "exist(get_img_exclusive(x)) and exist(get_img_exclusive(y)) and False",
+    "len(set(get_img_all_above(x))) == 99", "[x, y, z] == [z, y, x] and {x, y} == {z} and False", "len(all_items[1:] + all_items[2:]) == 9",
+    "AND(AND(is_blue(x), is_black(y)), AND(is_blue(z), NOT(is_black(y))))", "count(combinations(all_items, 6)) == 1", "count(combinations(all_items, 2)) == 1",
+    "is_closely_touching_wall(z) and is_closely_touching_wall(x) and is_touching_corner(y) and is_second(y) and False",
+)  # fmt: skip
+"""Bodies of nested lambdas that ask as much as they can."""
+
+
+def devour() -> int:
+    """How many programs that use up all their steps take longer than the limit, on scenes as full as can be."""
+    _, _, shown = scenes(64, "devour")
+    full = [Scene.of("scatter", [(k % boxes, k, k, 10, k % 3, k % 3) for k in range(62)]) for boxes in (1, 3)]
+    full.append(max(shown, key=lambda scene: len(scene.items)))
+    slowest, faults = 0.0, 0
+    for body in _HUNGRY:
+        text = body
+        for name in "zyx":
+            text = f"exist(filter_obj(all_items, lambda {name}: {text}))"
+        for scene in full:
+            took, problem, _ = min((tried(text, scene) for _ in range(2)), key=lambda found: found[0])
+            slowest = max(slowest, took)
+            if problem or took > LIMIT_SECONDS:
+                faults += 1
+                print("FAULT", problem, f"{took:.3f} s", json.dumps(text))
+    print(
+        f"  {len(_HUNGRY) * len(full)} evaluations that are hungry on purpose: {faults} faults; the slowest took {1000 * slowest:.1f} ms"
+    )
+    return faults
+
+
 def read_back(count: int, seed: str = "read back") -> int:
     """How many statement/scene pairs the oracle and the program judge differently."""
     wrong = 0
     for kind in KINDS:
         stream = keys.Stream(seed, kind)
-        looks = [worlds.looks(kind, scratch) for scratch in (False, True)]
-        shown = [scene for look in looks for scene in unpack(kind, look.items, look.counts)]
+        looks = {
+            tidy: [
+                scene
+                for scratch in (False, True)
+                for scene in unpack(kind, worlds.looks(kind, scratch, tidy).items, worlds.looks(kind, scratch, tidy).counts)
+            ]
+            for tidy in (False, True)
+        }
         for number in range(count // 2):
             statement = statements.draw(kind, stream)
             test, made = oracle.understand(statement.text), program.compile(statement.program)
+            shown = looks[worlds.is_tidy(kind, statement.program)]
             for offset in range(4):
                 scene = shown[(number * 4 + offset) * 37 % len(shown)]
                 if test(scene.items) != made.evaluate(scene):
@@ -228,6 +273,7 @@ def main() -> int:
     if asked.fuzz:
         found, survivors = fuzz(texts, asked.fuzz)
         faults += found + (compare(survivors, 20 * len(survivors), "survivors") if survivors else 0)
+        faults += devour()
     faults += read_back(asked.statements) if asked.statements else 0
     faults += validate_rows(asked.rows) if asked.rows else 0
     return 1 if faults else 0

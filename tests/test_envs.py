@@ -335,6 +335,51 @@ def test_compiled_and_interpreted_are_one(name: str) -> None:
     assert all(equal(x, y) for a, b in zip(*runs, strict=True) for x, y in zip(a, b, strict=True))
 
 
+@pytest.mark.parametrize("name", IDS)
+def test_unusual_uses_are_typed_errors_and_change_nothing(name: str) -> None:
+    """Before the first reset, after the last step, and with what is no action, no option or no seed."""
+    env = made(name, render_mode="ansi")
+    for use in (lambda: env.step(0), env.render, env.action_masks):
+        with pytest.raises(UsageError, match="reset"):
+            use()
+    many, first = env.action_space.n, env.engine.ids[0]
+    env.reset(options={"index": 0})
+    before = env.render()
+    for action in (-1, int(many), 10**30, 1.0, "1", None, True, float("nan"), np.array([1, 1]), [], {}):
+        with pytest.raises(UsageError):
+            env.step(action)
+    for options in ({"id": "x"}, {"id": None}, {"id": [first]}, {"id": first, "index": 0}, {"index": -1}, {"index": 0.0}, {"x": 1}, {3: 1}, "id", 5):  # fmt: skip
+        with pytest.raises(UsageError):
+            env.reset(options=options)
+    assert env.render() == before, "what was refused changed nothing"
+    for action in (np.array([1]), [1], np.uint8(1)):
+        env.reset(options={"index": 0})
+        env.step(action)
+    for seed in (-1, 1.5, "a"):
+        with pytest.raises(gym.error.Error):
+            env.reset(seed=seed)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_unusual_uses_of_vectors_are_typed_errors(name: str) -> None:
+    envs = batched(name, 3, render_mode="ansi")
+    for use in (lambda: envs.step(np.zeros(3, np.int64)), envs.render, envs.unwrapped.action_masks):
+        with pytest.raises(UsageError, match="reset"):
+            use()
+    for options in ({"reset_mask": np.array([True, False, False])}, {"reset_mask": np.zeros(3, np.bool_)}, {"reset_mask": "x"}, {"id": "x"}, {"x": 1}, []):  # fmt: skip
+        with pytest.raises(UsageError):
+            envs.reset(options=options or [1])
+    for seed in ([1, 2], 1.5, "abc"):
+        with pytest.raises(UsageError):
+            envs.reset(seed=seed)
+    ids = [tuple(envs.reset(seed=seed)[1]["id"]) for seed in (4, np.int64(4), [4, 5, 6], np.array([4, 5, 6]))]
+    assert len(set(ids)) == 1
+    for actions in ([0, 0], [0, 0, -1], [0, 0, 10**7], [0.0] * 3, "abc", None, 5, [True] * 3, [[0], [0], [0]]):
+        with pytest.raises(UsageError):
+            envs.step(actions)
+    envs.step([0, 0, 0])
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -345,11 +390,22 @@ def test_compiled_and_interpreted_are_one(name: str) -> None:
         {"split": "nowhere"},
         {"part": "nowhere"},
         {"data": "/nowhere.json"},
+        {"data": 3},
+        {"permutations": True},
+        {"instances": 3},
     ],
 )
 def test_wrong_arguments_are_clear_errors(arguments: dict[str, Any]) -> None:
     with pytest.raises(recombine.errors.RecombineError):
         made("recombine/TowerScratch-v0", **arguments)
+
+
+def test_instances_of_the_other_kind_and_unknown_modes_are_refused() -> None:
+    towers = made("recombine/TowerScratch-v0").engine.instances
+    with pytest.raises(UsageError, match="scatter"):
+        made("recombine/ScatterScratch-v0", instances=towers)
+    with pytest.raises(recombine.errors.UnknownName, match="autoreset"):
+        batched("recombine/TowerScratch-v0", 2, autoreset_mode="sometimes")
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -19,119 +18,20 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from recombine.envs.engine import (
+    Cursor,
+    Engine,
+    Flags,
+    Numbers,
+    Observation,
+    Result,
+    check_render_mode,
+    chosen,
+    named,
+    need_reset,
+    seeds_of,
+)
 from recombine.errors import UnknownName, UsageError, shown
-
-Flags = NDArray[np.bool_]
-Numbers = NDArray[np.int64]
-Observation = dict[str, Any]
-
-
-class Result(NamedTuple):
-    """One step of all places. `facts` are the step's infos by name; `final` those that belong only to ended episodes."""
-
-    rewards: NDArray[np.float64]
-    terminated: Flags
-    truncated: Flags
-    facts: dict[str, NDArray[Any]]
-    final: dict[str, NDArray[Any]]
-
-
-class Engine(Protocol):
-    """Episodes in n places, stepped together."""
-
-    observation_space: gym.spaces.Dict
-    action_space: gym.spaces.Discrete
-
-    @property
-    def ids(self) -> Sequence[str]:
-        """The instances' ids."""
-
-    def begin(self, places: int) -> None:
-        """Make room for this many episodes; none is under way yet."""
-
-    def restart(self, which: Numbers, rows: Numbers) -> None:
-        """Start the episodes of instances `rows` in the places `which`."""
-
-    def advance(self, actions: Numbers) -> Result:
-        """One step of every episode under way; places without one stay as they are, with reward 0."""
-
-    def observe(self) -> dict[str, Any]:
-        """What the agents see now: new arrays with one row per place (a tuple of strings for text)."""
-
-    def standing(self) -> dict[str, NDArray[Any]]:
-        """Infos that hold during whole episodes and after resets, by name."""
-
-    def masks(self) -> Any:
-        """Validity of the actions now: (places, actions) booleans, or a mapping of such factors."""
-
-    def state(self) -> Any:
-        """All that changes, as an independent copy."""
-
-    def set_state(self, state: Any) -> None:
-        """Go on from a copy that `state` gave."""
-
-    def picture(self, place: int) -> NDArray[np.uint8]:
-        """An RGB picture of a place."""
-
-    def text(self, place: int) -> str:
-        """A place in characters."""
-
-
-@dataclass
-class Cursor:
-    """The order of an evaluation: every instance once."""
-
-    size: int
-    next: int = 0
-
-    @property
-    def remaining(self) -> int:
-        """Instances not handed out yet."""
-        return self.size - self.next
-
-    def take(self) -> int | None:
-        """The next instance, or None when all have been handed out."""
-        if self.next >= self.size:
-            return None
-        self.next += 1
-        return self.next - 1
-
-
-def objects(values: Sequence[str]) -> NDArray[Any]:
-    """Strings as an array of Python objects, for infos."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = list(values)
-    return array
-
-
-def _chosen(engine: Engine, options: Mapping[str, Any] | None) -> int | None:
-    """The instance that reset options name by `id` or `index`, if they do."""
-    given = dict(options or {})
-    given.pop("restart", None)
-    unknown = [name for name in given if name not in ("id", "index")]
-    if unknown:
-        raise UnknownName("reset option", unknown[0], ["id", "index", "restart"])
-    if "id" in given:
-        try:
-            return list(engine.ids).index(given["id"])
-        except ValueError:
-            near = [str(i) for i in engine.ids[:5]]
-            raise UsageError(
-                f"no instance has the id {shown(given['id'])}; there are {len(engine.ids)}, such as {near}."
-            ) from None
-    if "index" in given:
-        index = given["index"]
-        if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(engine.ids):
-            raise UsageError(f"index is {shown(index)}, but must be an integer from 0 to {len(engine.ids) - 1}.")
-        return int(index)
-    return None
-
-
-def check_render_mode(mode: str | None, modes: Sequence[str]) -> str | None:
-    """The render mode, if it is one."""
-    if mode is not None and mode not in modes:
-        raise UnknownName("render mode", mode, modes)
-    return mode
 
 
 class SingleEnv(gym.Env[Observation, Any]):
@@ -150,15 +50,16 @@ class SingleEnv(gym.Env[Observation, Any]):
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
         self.cursor = Cursor(len(engine.ids)) if evaluate else None
         self.with_masks = masks
-        self.running = False
+        self.running = self.begun = False
         engine.begin(1)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """Start an episode; the same seed gives the same sequence of instances from here on."""
+        given = named(options, ("id", "index", "restart"))
+        row = chosen(self.engine, given)
         super().reset(seed=seed)
-        row = _chosen(self.engine, options)
         if row is None and self.cursor is not None:
-            if seed is not None or (options or {}).get("restart"):
+            if seed is not None or given.get("restart"):
                 self.cursor.next = 0
             row = self.cursor.take()
             if row is None:
@@ -168,14 +69,17 @@ class SingleEnv(gym.Env[Observation, Any]):
         elif row is None:
             row = int(self.np_random.integers(len(self.engine.ids)))
         self.engine.restart(np.zeros(1, np.int64), np.array([row]))
-        self.running = True
+        self.running = self.begun = True
         return self._observed(), self._told(self._standing())
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """One action; the episode ends when one of the two flags is set."""
         if not self.running:
             raise UsageError("no episode is under way: call reset() first.")
-        result = self.engine.advance(np.asarray(action).reshape(1))
+        single = np.asarray(action)
+        if single.size != 1:
+            raise UsageError(f"a step takes one action, but {shown(action)} was given.")
+        result = self.engine.advance(single.reshape(1))
         facts = {**self._standing(), **result.facts}
         terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
         if terminated or truncated:
@@ -185,11 +89,13 @@ class SingleEnv(gym.Env[Observation, Any]):
 
     def action_masks(self) -> Any:
         """Which actions are valid now: one boolean per action, or a mapping of factors where there are too many."""
+        need_reset(self.begun)
         masks = self.engine.masks()
         return {name: mask[0] for name, mask in masks.items()} if isinstance(masks, dict) else masks[0]
 
     def render(self) -> Any:
         """The scene as an RGB array or as text, by the render mode."""
+        need_reset(self.begun)
         if self.render_mode == "rgb_array":
             return self.engine.picture(0)
         return self.engine.text(0) if self.render_mode == "ansi" else None
@@ -202,6 +108,7 @@ class SingleEnv(gym.Env[Observation, Any]):
         """Go on from a copy that `get_state` gave (it can be used again)."""
         held, generator, cursor, self.running = state
         self.engine.set_state(held)
+        self.begun = True
         self.np_random, self.cursor = copy.deepcopy(generator), copy.copy(cursor)
 
     def _observed(self) -> Observation:
@@ -252,6 +159,9 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(engine.observation_space, num_envs)
         self.action_space = batch_space(engine.action_space, num_envs)
         self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
+        modes = {mode.value: mode for mode in AutoresetMode}
+        if autoreset_mode not in modes and not isinstance(autoreset_mode, AutoresetMode):
+            raise UnknownName("autoreset mode", str(autoreset_mode), modes)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.cursor = Cursor(len(engine.ids)) if evaluate else None
@@ -259,6 +169,7 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.generators: list[np.random.Generator | None] = [None] * num_envs
         self.ended = np.zeros(num_envs, np.bool_)
         self.resting = np.zeros(num_envs, np.bool_)
+        self.begun = False
         engine.begin(num_envs)
 
     @property
@@ -270,28 +181,26 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Start episodes everywhere, or in the places of `options["reset_mask"]`; `seed` is one integer or one per place."""
-        given = dict(options or {})
-        mask = np.asarray(given.pop("reset_mask", np.ones(self.num_envs, np.bool_)))
+        given = named(options, ("id", "index", "restart", "reset_mask"))
+        mask = np.asarray(given.get("reset_mask", np.ones(self.num_envs, np.bool_)))
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise UsageError(f"reset_mask must be {self.num_envs} booleans, at least one of them true.")
-        if isinstance(seed, int | np.integer):
-            seeds: list[int | None] = [int(seed) + i for i in range(self.num_envs)]
-        else:
-            seeds = [None] * self.num_envs if seed is None else list(seed)
-        if len(seeds) != self.num_envs:
-            raise UsageError(f"{len(seeds)} seeds were given for {self.num_envs} environments.")
+        if not self.begun and not mask.all():
+            raise UsageError("the first reset starts all environments: leave reset_mask out.")
+        seeds, row = seeds_of(seed, self.num_envs), chosen(self.engine, given)
         places = np.flatnonzero(mask)
         for place in places.tolist():
             if seeds[place] is not None:
                 self.generators[place] = seeding.np_random(seeds[place])[0]
         if self.cursor is not None and (mask.all() or given.get("restart")):
             self.cursor.next = 0
-        row = _chosen(self.engine, given)
         self._restart(places, row)
+        self.begun = True
         return self._observed(), self._told(self._standing(), mask)
 
     def step(self, actions: Any) -> tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
         """One action per place. Under `NEXT_STEP` a place whose episode has ended starts the next one instead."""
+        need_reset(self.begun)
         renewed = self.ended & ~self.resting
         if self.autoreset_mode == AutoresetMode.DISABLED and renewed.any():
             raise UsageError(f"places {np.flatnonzero(renewed).tolist()} have ended: reset them with options['reset_mask'].")
@@ -328,10 +237,12 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> Any:
         """Which actions are valid now, one row per place, or a mapping of factors."""
+        need_reset(self.begun)
         return self.engine.masks()
 
     def render(self) -> tuple[Any, ...] | None:
         """Every place as an RGB array or as text, by the render mode."""
+        need_reset(self.begun)
         if self.render_mode == "rgb_array":
             return tuple(self.engine.picture(place) for place in range(self.num_envs))
         return tuple(self.engine.text(place) for place in range(self.num_envs)) if self.render_mode == "ansi" else None
@@ -345,6 +256,7 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """Go on from a copy that `get_state` gave (it can be used again)."""
         held, rest = state
         self.engine.set_state(held)
+        self.begun = True
         self.generators, self.cursor, self.ended, self.resting = copy.deepcopy(rest)
 
     def _restart(self, places: Numbers, row: int | None = None) -> None:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from recombine import kernels
 from recombine.core import Example, Problem, make_job
-from recombine.envs.base import BatchedEnv, Numbers, Result, SingleEnv, objects
+from recombine.envs.base import BatchedEnv, SingleEnv
+from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
@@ -201,7 +202,7 @@ class GridEngine:
         states.faithful &= follows | stops | ~active
         strayed = active & ~stops & ~states.faithful if self.goal == "sequence" else np.zeros(n, np.bool_)
         late = active & ~stops & ~strayed & (states.clocks >= self.horizon)
-        rewards = np.where(solved, 1.0, np.where(active & ~stops, -self.step_penalty, 0.0))
+        rewards = np.where(solved, 1.0, np.where(active & ~stops, 0.0 - self.step_penalty, 0.0))
         errors[(stops & ~solved) | strayed], errors[late] = len(OUTCOMES), len(OUTCOMES) + 1
         states.active &= ~(stops | strayed | late)
         facts = {"error": self.errors[errors], "action_taken": taken, "step": states.clocks.copy()}

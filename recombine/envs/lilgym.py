@@ -13,7 +13,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from recombine.core import FILES, Problem, make_job
-from recombine.envs.base import BatchedEnv, Numbers, Result, SingleEnv, objects
+from recombine.envs.base import BatchedEnv, SingleEnv
+from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
@@ -42,6 +43,10 @@ def load_instances(
     """
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
         raise UsageError(f"size is {shown(size)}, but must be a positive integer.")
+    if data is not None and not isinstance(data, str | Path):
+        raise UsageError(f"data is {shown(data)}, but must be the path of a published file or of their folder.")
+    if permutations and (data is None or not Path(data).is_dir()):
+        raise UsageError("permutations are for the published files: give their folder as data.")
     chosen = "validation" if part == "dev" else part
     if data is None:
         return _embedded(kind, start, split, chosen, DEFAULT_SIZE if size is None else size)
@@ -178,6 +183,8 @@ def make_engine(
     setting = Setting(kind, rules, grid, horizon, bool(stop_forcing))
     if instances is None:
         instances = load_instances(kind, start, split, part, data, size, permutations)
+    if not isinstance(instances, Instances) or instances.kind != kind:
+        raise UsageError(f"instances are {shown(instances)}, but must be `Instances` of {kind} scenes.")
     return LilGymEngine(instances, setting, text, compiled)
 
 

@@ -220,7 +220,10 @@ def test_fuel_stops_programs_that_would_run_for_ages() -> None:
     nested = "True"
     for name in "uvwxyz":
         nested = f"exist(filter_obj(all_items, lambda {name}: {nested}))"
-    for text in (nested, "count(combinations(all_items, 8)) == 1"):
+    hungry = "all_same_color(all_items) and contained(all_items, all_items)"
+    for name in "xyz":
+        hungry = f"exist(filter_obj(all_items, lambda {name}: {hungry}))"
+    for text in (nested, hungry, "count(combinations(all_items, 8)) == 1"):
         made = program.compile(text)
         with pytest.raises(ProgramError, match="too many steps"):
             made.evaluate(dense)

@@ -73,7 +73,7 @@ def is_reachable(kind: Kind, text: str, target: bool, scratch: bool) -> bool:
     """
     bank = Bank([program.compile(text)])
     for is_scratch in (True, False) if not scratch else (True,):
-        looks = worlds.looks(kind, is_scratch)
+        looks = worlds.looks(kind, is_scratch, worlds.is_tidy(kind, text))
         try:
             if bool((bank.evaluate_grid(looks, compiled=True) == target).any()):
                 return True
@@ -143,7 +143,8 @@ def check_statement(
     """Check a statement of one's own with its program.
 
     Types and faults; constant or not over hundreds of varied scenes; whether it can be made true from scratch within the
-    horizon (proved for TOWER, searched for SCATTER); agreement with labelled scenes. Says nothing about the English.
+    horizon (proved for TOWER, searched for SCATTER); agreement with labelled scenes. Says nothing about the English, nor
+    whether contact (`get_touching`, on bounding squares) is what people see in a labelled scene.
     """
     try:
         compiled = program.compile(text)
@@ -152,8 +153,9 @@ def check_statement(
     problems = [Problem(p.code, p.text, p.severity) for p in _faults(compiled)]
     share: float | None = None
     try:
-        values = Bank([compiled]).evaluate_grid(worlds.looks(kind, False))
-        built = Bank([compiled]).evaluate_grid(worlds.looks(kind, True))
+        tidy = worlds.is_tidy(kind, text)
+        values = Bank([compiled]).evaluate_grid(worlds.looks(kind, False, tidy))
+        built = Bank([compiled]).evaluate_grid(worlds.looks(kind, True, tidy))
         share = float(values.mean())
         if len({*values.reshape(-1).tolist(), *built.reshape(-1).tolist()}) == 1:
             problems.append(Problem("constant", f"it is {bool(values[0, 0])} of every scene tried"))

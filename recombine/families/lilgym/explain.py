@@ -47,7 +47,7 @@ def explain(example: Example) -> Explanation:
 def trace(compiled: Program, scene: Scene) -> list[str]:
     """The value of every part of a program on a scene, innermost first; lambdas are shown for each element."""
     lines: list[str] = []
-    tracer = _Tracer(compiled.text, reference.Run(values.World.of(scene), 20 * reference.FUEL), lines)
+    tracer = _Tracer(compiled.text, reference.Run(values.World.of(scene), 5 * reference.FUEL), lines)
     tracer.value(compiled.tree, {}, 0)
     return lines[:MAX_STEPS] + ([f"… {len(lines) - MAX_STEPS} more"] if len(lines) > MAX_STEPS else [])
 

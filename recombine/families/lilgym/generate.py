@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recombine import keys
 from recombine.core import FILES, Batch, Coded, ColumnType, Example, Job, Option, Ragged, option
 from recombine.errors import Infeasible
-from recombine.families.lilgym import native, planner, program, splits, statements, worlds
+from recombine.families.lilgym import native, phenomena, planner, program, splits, statements, worlds
 from recombine.families.lilgym.edits import format_edits
 from recombine.families.lilgym.planner import World
 from recombine.families.lilgym.scene import Kind, Scene
@@ -146,7 +146,8 @@ def _known(draft: Draft) -> Statement:
 def _draw_worlds(drafts: Sequence[Draft], kind: Kind, scratch: bool, fast: bool) -> None:
     """A scene for each row; half of the rows want one in which the statement holds."""
     words = [keys.states(keys.state("lilgym", "scenes", draft.word, draft.round), 0, CANDIDATES) for draft in drafts]
-    items, counts = worlds.draw_scenes(kind, scratch, np.concatenate(words), fast)
+    tidy = np.repeat([worlds.is_tidy(kind, _known(draft).program) for draft in drafts], CANDIDATES)
+    items, counts = worlds.draw_scenes(kind, scratch, np.concatenate(words), fast, tidy)
     programs = [program.compile(_known(draft).program) for draft in drafts]
     index: NDArray[np.int64] = np.repeat(np.arange(len(drafts)), CANDIDATES)
     truths = worlds.truths(programs, index, items, counts, fast).reshape(len(drafts), CANDIDATES)
@@ -174,11 +175,13 @@ def _flip(drafts: Sequence[Draft], kind: Kind, fast: bool) -> None:
 
 def _build(drafts: Sequence[Draft], kind: Kind, fast: bool) -> None:
     """A plan for each row that makes the statement true from the empty scene."""
-    looks = worlds.looks(kind, True)
     programs = [program.compile(_known(draft).program) for draft in drafts]
     firsts = [first for _, first in worlds.verdicts(kind, [p.text for p in programs], fast)]
-    goals = [tuple(tuple(item) for item in looks.items[first, : int(looks.counts[first])].tolist()) for first in firsts]
-    builds = [planner.build(kind, goal) for goal in goals]
+    builds = []
+    for compiled, first in zip(programs, firsts, strict=True):
+        looks = worlds.looks(kind, True, worlds.is_tidy(kind, compiled.text))
+        goal = tuple(tuple(item) for item in looks.items[first, : int(looks.counts[first])].tolist())
+        builds.append(planner.build(kind, goal))
     for draft, plan in zip(drafts, planner.run(builds, programs, fast), strict=True):
         draft.plan = plan
         draft.world, draft.truth = (), False
@@ -253,7 +256,7 @@ def _ragged(values: Sequence[int], lengths: Sequence[int]) -> Ragged:
 
 
 def _phenomena(programs: Sequence[str]) -> Ragged:
-    shown = [statements.phenomena(text) for text in programs]
+    shown = [phenomena.phenomena(text) for text in programs]
     flat = _coded([name for row in shown for name in row])
     return Ragged(flat, np.concatenate([[0], np.cumsum([len(row) for row in shown])]).astype(np.int64))
 

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from recombine import files
 from recombine.core import FILES, Batch, Example, Job, Option, Problem, option
 from recombine.errors import FileError, RecombineError, UsageError, shown
-from recombine.families.lilgym import statements
+from recombine.families.lilgym import phenomena
 from recombine.families.lilgym.scene import COLORS, SHAPES, TOWER_X, Kind, Scene
 
 NATIVE_COLORS = ("Yellow", "Black", "#0099ff")
@@ -124,8 +124,8 @@ def example_of(record: Any, place: str, kind: Kind) -> Example:
     answer = ("true" if label else "false") if task == "truth" else ""
     meta = {
         "recipe": "release", "place": place, "program": program, "scene": kind, "start": start, "task": task, "target": target,
-        "edits": -1, "objects": len(scene.items), "words": len(text.split()), "depth": statements.lambda_depth(program),
-        "phenomena": list(statements.phenomena(program)), "key": str(record.get("identifier", place)), "label": label,
+        "edits": -1, "objects": len(scene.items), "words": len(text.split()), "depth": phenomena.lambda_depth(program),
+        "phenomena": list(phenomena.phenomena(program)), "key": str(record.get("identifier", place)), "label": label,
     }  # fmt: skip
     if isinstance(record.get("plan"), str) and task == "edit":
         answer = record["plan"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import io
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -184,34 +185,59 @@ def filmstrip(scenes: Sequence[Scene], captions: Sequence[str], title: str = "",
     wide, high = frames[0].size
     across = min(columns, len(frames))
     down = -(-len(frames) // across)
-    gap, head = 8, 24 if title else 0
+    gap = 8
+    lines = _wrapped(title, across * (wide + gap) - gap)
+    head = LINE * len(lines) + 10 if lines else 0
     sheet = Image.new("RGB", (across * (wide + gap) + gap, down * (high + gap) + gap + head), "white")
-    ImageDraw.Draw(sheet).text((gap, 7), _fitted(title, sheet.width - 2 * gap), fill="black")
+    for k, line in enumerate(lines):
+        ImageDraw.Draw(sheet).text((gap, 7 + LINE * k), line, fill="black")
     for k, frame in enumerate(frames):
         sheet.paste(frame, (gap + (k % across) * (wide + gap), head + gap + (k // across) * (high + gap)))
     return _encoded(sheet, "PNG")
 
 
-def gif(scenes: Sequence[Scene], captions: Sequence[str], scale: int = 2, seconds: float = 0.8) -> bytes:
-    """An episode as an animated GIF that repeats; the last frame stays three times as long."""
-    frames = [_frame(scene, caption, scale) for scene, caption in zip(scenes, captions, strict=True)]
+def gif(scenes: Sequence[Scene], captions: Sequence[str], title: str = "", scale: int = 2, seconds: float = 0.8) -> bytes:
+    """An episode as an animated GIF that repeats, the title on top; the last frame stays three times as long."""
+    frames = [_frame(scene, caption, scale, title) for scene, caption in zip(scenes, captions, strict=True)]
     lasting = [int(seconds * 1000)] * (len(frames) - 1) + [int(seconds * 3000)]
     return _encoded(frames[0], "GIF", save_all=True, append_images=frames[1:], duration=lasting, loop=0)
 
 
-def _frame(scene: Scene, caption: str, scale: int) -> Image.Image:
-    """One scene with its caption below."""
+def _frame(scene: Scene, caption: str, scale: int, title: str = "") -> Image.Image:
+    """One scene with its caption below, and perhaps a title above."""
     from PIL import Image, ImageDraw
 
     scene_image = _image(scene, scale)
-    frame = Image.new("RGB", (scene_image.width, scene_image.height + 16), "white")
-    frame.paste(scene_image, (0, 0))
-    ImageDraw.Draw(frame).text((2, scene_image.height + 2), _fitted(caption, frame.width), fill="black")
+    lines = _wrapped(title, scene_image.width)
+    head = LINE * len(lines) + 4 if lines else 0
+    frame = Image.new("RGB", (scene_image.width, head + scene_image.height + 16), "white")
+    frame.paste(scene_image, (0, head))
+    below = head + scene_image.height + 2
+    for line, y in [*((line, 2 + LINE * k) for k, line in enumerate(lines)), (_fitted(caption, frame.width), below)]:
+        ImageDraw.Draw(frame).text((2, y), line, fill="black")
     return frame
 
 
+LINE = 14
+"""Pixels from one line of text to the next."""
+
+
+def _plain(text: str) -> str:
+    """The text without what the built-in font lacks: it has no arrows and few letters beyond Latin."""
+    return text.replace("→", "->").replace("−", "-")
+
+
+def _letters(width: int) -> int:
+    """How many letters of the built-in font are sure to fit into so many pixels."""
+    return max(4, int(width / 6.2))
+
+
 def _fitted(text: str, width: int) -> str:
-    """The text cut to about `width` pixels of the built-in font, which has no arrows and few letters beyond Latin."""
-    plain = text.replace("→", "->").replace("−", "-")
-    most = max(4, int(width / 6.2))
+    """The text cut to about `width` pixels."""
+    plain, most = _plain(text), _letters(width)
     return plain if len(plain) <= most else plain[: most - 3] + "..."
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of about `width` pixels, whole words."""
+    return textwrap.wrap(_plain(text), _letters(width))

@@ -1,8 +1,6 @@
-"""The plan of a statement: a small tree that is said in English and written as a program, side by side.
+"""The plan of a statement: a small tree that is said in English (`wording.py`) and written as a program, side by side.
 
-Every wording has one reading. Numbers are always marked (exactly, at least, at most); "every" and "all the same" say first that
-there is something to speak of; a plural that could be read together says "each"; "or" says "or both"; a place that could belong to
-two nouns is not said at all. Parts whose order does not matter stand in one order, so a statement has one wording.
+Parts whose order does not matter stand in one order, so a statement has one plan, one wording and one program.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ from recombine.families.lilgym.scene import Kind
 
 Quantifier = Literal["some", "none", "exactly", "at_least", "at_most"]
 Attribute = Literal["color", "shape", "size"]
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 SIDES = ("left", "right", "top", "bottom")
 PLACES: dict[str, tuple[str, str, str]] = {
     "top": ("at the top of a tower", "at the top", "is_top({v})"),
@@ -44,8 +41,11 @@ RELATIONS: dict[str, tuple[str, str]] = {
     "below": ("somewhere below", "get_box_all_above({v})"),
     "touching": ("touching", "get_touching({v})"),
     "same_box": ("in the same box as", "get_box_exclusive({v})"),
+    "contact": ("touches", "get_touching({v})"),
+    "no_contact": ("touches no", "get_touching({v})"),
 }
-"""Relation -> how it is said, and the items to which it holds."""
+"""Relation -> how it is said, and the items to which it holds (`no_contact`: to none of them). The last two are SCATTER's."""
+CONTACTS = ("contact", "no_contact")
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,15 @@ class Noun:
     def is_bare(self) -> bool:
         """Whether it describes every item."""
         return self == Noun()
+
+    @property
+    def attributes(self) -> tuple[str, str, str]:
+        """Colour, shape and size; what is left open is empty."""
+        return self.color, self.shape, self.size
+
+    def implies(self, other: Noun) -> bool:
+        """Whether every item with these attributes has the other's as well, so that one can say "another"."""
+        return all(not b or a == b for a, b in zip(self.attributes, other.attributes, strict=True))
 
 
 @dataclass(frozen=True)
@@ -104,11 +113,12 @@ class Items:
 
 @dataclass(frozen=True)
 class Boxes:
-    """There are so many boxes (towers) with these one or two properties."""
+    """There are so many boxes (towers) with these one or two properties; `plain`: TOWER's boxes, which may be empty."""
 
     quantifier: Quantifier
     number: int
     conditions: tuple[Condition, ...]
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,117 +197,6 @@ Simple = Items | Boxes | EveryBox | EveryItem | AllSame | Variety | Compare | Sa
 Plan = Simple | Both | Either | Not
 
 
-# --- in English ------------------------------------------------------------------------------------------------------
-
-
-def say(plan: Plan, kind: Kind) -> str:
-    """The statement in English: a sentence with its full stop."""
-    text = _clause(plan, kind)
-    return text[0].upper() + text[1:] + "."
-
-
-def _clause(plan: Plan, kind: Kind) -> str:
-    match plan:
-        case Both(first, second):
-            return f"{_clause(first, kind)}, and {_clause(second, kind)}"
-        case Either(first, second):
-            return f"{_clause(first, kind)}, or {_clause(second, kind)}, or both"
-        case Not(inner):
-            return f"it is not true that {_clause(inner, kind)}"
-        case _:
-            return _simple(plan, kind)
-
-
-def _simple(plan: Simple, kind: Kind) -> str:
-    many = noun_words(kind)[1]
-    match plan:
-        case Items(quantifier, number, noun):
-            be = "is" if _is_one(quantifier, number) else "are"
-            return f"there {be} {_counted(quantifier, number, noun, kind, False)}"
-        case Boxes():
-            return _boxes(plan, kind)
-        case EveryBox(conditions) if kind == "tower":
-            return "every box has a tower that " + " and that ".join(_said(c, kind, "has") for c in conditions)
-        case EveryBox(conditions):
-            return "every box " + " and ".join(_said(c, kind, "contains") for c in conditions)
-        case EveryItem(noun, predicate):
-            one = _noun(noun, kind, 1, False)
-            return f"there is at least one {one}, and every {one} is {predicate.color or _after(predicate, kind, False)}"
-        case AllSame(noun, attribute):
-            several = _noun(noun, kind, 2, False)
-            return f"there are at least two {several}, and all {several} have the same {attribute}"
-        case Variety(quantifier, number, attribute, noun):
-            occur = f"different {attribute}s occur" if number > 1 else f"{attribute} occurs"
-            return f"{_marked(quantifier, number)} {occur} among the {_noun(noun, kind, 2, False)}"
-        case Compare(more, first, second):
-            a, b = _noun(first, kind, 2, False), _noun(second, kind, 2, False)
-            return f"there are more {a} than {b}" if more else f"there are as many {a} as {b}"
-        case SameCount(some):
-            boxes = "towers have" if kind == "tower" else "boxes contain"
-            return f"{'at least' if some else 'no'} two {boxes} the same number of {many}"
-
-
-def _boxes(plan: Boxes, kind: Kind) -> str:
-    one = _is_one(plan.quantifier, plan.number)
-    box, has = ("tower", "has" if one else "have") if kind == "tower" else ("box", "contains" if one else "contain")
-    plural = box if one else "towers" if kind == "tower" else "boxes"
-    article = {"some": "a", "none": "no"}.get(plan.quantifier) or _marked(plan.quantifier, plan.number)
-    link = "that" if one else "that each"
-    said = f" and {link} ".join(_said(c, kind, has) for c in plan.conditions)
-    return f"there {'is' if one else 'are'} {article} {plural} {link} {said}"
-
-
-def _said(condition: Condition, kind: Kind, has: str) -> str:
-    many = noun_words(kind)[1]
-    match condition:
-        case Has(quantifier, number, noun):
-            return f"{has} {_counted(quantifier, number, noun, kind, True)}"
-        case HasOnly(noun):
-            return f"{has} one or more {_noun(noun, kind, 2, True)} and nothing else"
-        case HasVariety(quantifier, number, attribute):
-            return f"{has} {many} of {_marked(quantifier, number)} {attribute}{'' if number == 1 else 's'}"
-
-
-def noun_words(kind: Kind) -> tuple[str, str]:
-    """What an item is called, one and several."""
-    return ("block", "blocks") if kind == "tower" else ("object", "objects")
-
-
-def _is_one(quantifier: Quantifier, number: int) -> bool:
-    return quantifier in ("some", "none") or number == 1
-
-
-def _marked(quantifier: Quantifier, number: int) -> str:
-    return f"{quantifier.replace('_', ' ')} {NUMBERS[number]}"
-
-
-def _counted(quantifier: Quantifier, number: int, noun: Noun, kind: Kind, inside: bool) -> str:
-    one = _is_one(quantifier, number)
-    phrase = _noun(noun, kind, 1 if one else 2, inside)
-    if quantifier == "some":
-        return _with_article(phrase)
-    return f"no {phrase}" if quantifier == "none" else f"{_marked(quantifier, number)} {phrase}"
-
-
-def _with_article(phrase: str) -> str:
-    return ("an " if phrase[0] in "aeiou" else "a ") + phrase
-
-
-def _noun(noun: Noun, kind: Kind, number: int, inside: bool) -> str:
-    word = noun.shape or noun_words(kind)[0]
-    head = " ".join(w for w in (noun.size, noun.color, word + ("s" if number > 1 else "")) if w)
-    after = _after(noun, kind, inside)
-    return f"{head} {after}" if after else head
-
-
-def _after(noun: Noun, kind: Kind, inside: bool) -> str:
-    if noun.place:
-        return PLACES[noun.place][1 if inside else 0]
-    if noun.other is not None:
-        return f"{RELATIONS[noun.relation][0]} {_with_article(_noun(noun.other, kind, 1, inside))}"
-    return ""
-
-
 # --- as a program ----------------------------------------------------------------------------------------------------
 
 _SIGNS = {"exactly": "==", "at_least": ">=", "at_most": "<="}
@@ -314,9 +213,9 @@ def write(plan: Plan, kind: Kind) -> str:
             return f"not ({write(inner, kind)})"
         case Items(quantifier, number, noun):
             return _count(quantifier, number, _chosen("all_items", noun, "x"))
-        case Boxes(quantifier, number, conditions):
-            tests = " and ".join(_test(c) for c in conditions)
-            return _count(quantifier, number, f"filter_obj(all_boxes, lambda x: {_tower(kind)}{tests})")
+        case Boxes(quantifier, number, conditions, plain):
+            tests = ("" if plain else _tower(kind)) + " and ".join(_test(c) for c in conditions)
+            return _count(quantifier, number, f"filter_obj(all_boxes, lambda x: {tests})")
         case EveryBox(conditions):
             return f"All(all_boxes, lambda x: {_tower(kind)}{' and '.join(_test(c) for c in conditions)})"
         case EveryItem(noun, predicate):
@@ -366,7 +265,8 @@ def _predicate(noun: Noun, variable: str) -> str:
         tests.append(PLACES[noun.place][2].format(v=variable))
     if noun.other is not None:
         related = RELATIONS[noun.relation][1].format(v=variable)
-        tests.append(f"exist({_chosen(related, noun.other, chr(ord(variable) + 1))})")
+        not_any = "not " if noun.relation == "no_contact" else ""
+        tests.append(f"{not_any}exist({_chosen(related, noun.other, chr(ord(variable) + 1))})")
     return " and ".join(tests)
 
 

@@ -2,8 +2,10 @@
 
 A plan is found by looking: every single edit worth trying, then a few dozen short walks, then whatever can be left out is left
 out. A search is a generator that yields scenes to be judged and is sent their truth values, so thousands of searches advance
-together with one kernel call per round. Plans use only safe edits: an added item's bounding square meets no other, and a
-removing cell is covered by its item by a clear margin, so every rule book and every geometry agrees on them.
+together with one kernel call per round. Plans use only safe edits, on which every rule book and every geometry agrees: an added
+item's bounding square meets no other, it is not so near to another that the released code would pull it there, and a removing
+cell is covered by its item by a clear margin. Where a statement speaks of contact, an added item also clearly touches or clearly
+does not touch each other item of its box.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from recombine.families.lilgym import geometry
 from recombine.families.lilgym.edits import Setting
 from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import SIZES, SQUARE, TOWER_HEIGHT, TOWER_SIZE, TOWER_X, Kind, pack_rows, tower_y
+from recombine.families.lilgym.world_kernel import APART, contact
 from recombine.keys import Stream
 
 Row = tuple[int, ...]
@@ -46,6 +49,7 @@ class Taste:
     colors: tuple[int, ...]
     shapes: tuple[int, ...]
     sizes: tuple[int, ...]
+    contact: bool = False
 
     @classmethod
     def of(cls, program: str) -> Taste:
@@ -57,15 +61,15 @@ class Taste:
             tuple(code for code, word in enumerate(table) if word in words)
             for table in (("yellow", "black", "blue"), ("circle", "square", "triangle"), ("small", "medium", "big"))
         ]
-        return cls(named[0] or (0, 1, 2), named[1] or (0, 1, 2), named[2] or (0, 1))
+        return cls(named[0] or (0, 1, 2), named[1] or (0, 1, 2), named[2] or (0, 1), "get_touching(" in program)
 
 
 # --- edits -----------------------------------------------------------------------------------------------------------
 
 
-def apply(kind: Kind, world: World, action: int) -> World | None:
-    """The world after an edit; None if the edit is invalid or not a safe one."""
-    return _apply_tower(world, action) if kind == "tower" else _apply_scatter(world, action)
+def apply(kind: Kind, world: World, action: int, tidy: bool = False) -> World | None:
+    """The world after an edit; None if the edit is invalid or not a safe one (`tidy`: or blurs which scattered items touch)."""
+    return _apply_tower(world, action) if kind == "tower" else _apply_scatter(world, action, tidy)
 
 
 def _apply_tower(world: World, action: int) -> World | None:
@@ -79,7 +83,7 @@ def _apply_tower(world: World, action: int) -> World | None:
     return _grouped((*world, block))
 
 
-def _apply_scatter(world: World, action: int) -> World | None:
+def _apply_scatter(world: World, action: int, tidy: bool) -> World | None:
     if action > 27 * _ADD_CELLS:
         column, row = divmod(action - 1 - 27 * _ADD_CELLS, COLUMNS)
         box = _box_of(column)
@@ -91,9 +95,38 @@ def _apply_scatter(world: World, action: int) -> World | None:
     if box < 0:
         return None
     x, y, size = 20 * (column - _STARTS[box]), 20 * row, SIZES[item % 3]
-    if x + size > 100 or y + size > 100 or any(_meets(other, box, x, y, size) for other in world):
+    if x + size > 100 or y + size > 100:
+        return None
+    near = [other for other in world if other[0] == box and _gap(other, x, y, size) < APART]
+    if any(_gap(other, x, y, size) < 0 or _blurs(other, x, y, size, item // 9, tidy) for other in near):
         return None
     return _grouped((*world, (box, x, y, size, item // 3 % 3, item // 9)))
+
+
+def _contact(other: Row, x: int, y: int, size: int, shape: int) -> int:
+    return int(contact(other[1], other[2], other[3], other[5], x, y, size, shape))
+
+
+def _blurs(other: Row, x: int, y: int, size: int, shape: int, tidy: bool) -> bool:
+    """Whether a new item would be pulled towards another by the sticky snap, or (`tidy`) it is unclear if they touch."""
+    if _contact(other, x, y, size, shape) < 2:
+        return False
+    return tidy or is_sticky(other, x, y, size, shape)
+
+
+def is_sticky(other: Row, x: int, y: int, size: int, shape: int) -> bool:
+    """Whether fewer than five pixels lie between an item and a new one, so that the released code moves the new one."""
+    place = (geometry.kind_of(other[5], other[3]), geometry.kind_of(shape, size))
+    dy, dx = y - other[2], x - other[1]
+    if max(abs(dx), abs(dy)) > geometry.REACH:
+        return False
+    return bool(geometry.contact_table()[(*place, dy + geometry.REACH, dx + geometry.REACH)] & geometry.NEAR)
+
+
+def is_steady(world: World) -> bool:
+    """Whether the items of a SCATTER scene can be added one by one without one being pulled towards another."""
+    pairs = [(a, b) for a, b in itertools.combinations(world, 2) if a[0] == b[0]]
+    return not any(_blurs(a, b[1], b[2], b[3], b[5], False) for a, b in pairs)
 
 
 def _grouped(world: World) -> World:
@@ -104,10 +137,9 @@ def _box_of(column: int) -> int:
     return next((box for box, start in enumerate(_STARTS) if start <= column < start + COLUMNS), -1)
 
 
-def _meets(other: Row, box: int, x: int, y: int, size: int) -> bool:
-    return (
-        other[0] == box and x < other[1] + other[3] and other[1] < x + size and y < other[2] + other[3] and other[2] < y + size
-    )
+def _gap(other: Row, x: int, y: int, size: int) -> int:
+    """Pixels between two bounding squares of a box, on the axis where they are further apart; negative if they meet."""
+    return max(x - other[1] - other[3], other[1] - x - size, y - other[2] - other[3], other[2] - y - size)
 
 
 @functools.cache
@@ -164,17 +196,22 @@ def candidates(kind: Kind, world: World, taste: Taste, stream: Stream) -> list[i
     else:
         actions = [a for a in (removal(world, index) for index in range(len(world))) if a is not None]
         for box in range(3):
-            actions += [_drawn(box, taste, stream) for _ in range(14)]
-        actions = [a for a in dict.fromkeys(actions) if _apply_scatter(world, a) is not None]
+            actions += [_drawn(world, box, taste, stream) for _ in range(14)]
+        actions = [a for a in dict.fromkeys(actions) if _apply_scatter(world, a, taste.contact) is not None]
     stream.shuffle(actions)
     return actions
 
 
-def _drawn(box: int, taste: Taste, stream: Stream) -> int:
-    """An ADD of something that the statement speaks of; one in four has another colour."""
+def _drawn(world: World, box: int, taste: Taste, stream: Stream) -> int:
+    """An ADD of something that the statement speaks of; one in four has another colour; where contact counts, most touch."""
     size = stream.choice(taste.sizes)
     color = stream.choice(taste.colors) if stream.below(4) else stream.below(3)
     cells = 4 if size == 2 else COLUMNS
+    if taste.contact and stream.below(3):
+        shape, places = stream.choice(taste.shapes), list(itertools.product(range(cells), range(cells)))
+        inside = [row for row in world if row[0] == box]
+        fits = [(c, r) for c, r in places if any(_contact(other, 20 * c, 20 * r, SIZES[size], shape) == 1 for other in inside)]
+        return addition(box, *stream.choice(fits or places), shape, color, size)
     column, row = stream.below(cells), stream.below(cells)
     if stream.below(3) == 0:
         column, row = ((0, cells - 1)[stream.below(2)], row) if stream.below(2) else (column, (0, cells - 1)[stream.below(2)])
@@ -184,7 +221,7 @@ def _drawn(box: int, taste: Taste, stream: Stream) -> int:
 def search(kind: Kind, world: World, target: bool, taste: Taste, stream: Stream) -> Search:
     """Yields scenes to judge; returns the edits of a plan (without STOP), or None if it found none."""
     singles = candidates(kind, world, taste, stream)
-    after = [apply(kind, world, action) for action in singles]
+    after = [apply(kind, world, action, taste.contact) for action in singles]
     scenes = [scene for scene in after if scene is not None]
     truths = yield [world, *scenes]
     if truths[0] == target:
@@ -193,7 +230,7 @@ def search(kind: Kind, world: World, target: bool, taste: Taste, stream: Stream)
         if truth == target:
             return (action,)
     found = yield from _walk(kind, world, target, taste, stream)
-    return None if found is None else (yield from _trim(kind, world, target, found))
+    return None if found is None else (yield from _trim(kind, world, target, found, taste.contact))
 
 
 def _walk(kind: Kind, world: World, target: bool, taste: Taste, stream: Stream) -> Search:
@@ -212,7 +249,7 @@ def _stepped(kind: Kind, scene: World, moves: tuple[int, ...], taste: Taste, str
     """One more edit, if a few tries give a valid one."""
     for _ in range(6):
         action = _proposal(kind, scene, taste, stream)
-        after = apply(kind, scene, action) if action is not None else None
+        after = apply(kind, scene, action, taste.contact) if action is not None else None
         if action is not None and after is not None:
             return after, (*moves, action)
     return scene, moves
@@ -223,15 +260,15 @@ def _proposal(kind: Kind, scene: World, taste: Taste, stream: Stream) -> int | N
     if kind == "tower":
         box = stream.below(3)
         return 10 + box if removes else 1 + 3 * box + stream.choice(taste.colors)
-    return removal(scene, stream.below(len(scene))) if removes else _drawn(stream.below(3), taste, stream)
+    return removal(scene, stream.below(len(scene))) if removes else _drawn(scene, stream.below(3), taste, stream)
 
 
-def _trim(kind: Kind, world: World, target: bool, plan: tuple[int, ...]) -> Search:
+def _trim(kind: Kind, world: World, target: bool, plan: tuple[int, ...], tidy: bool) -> Search:
     """The plan without the edits that it can do without: one at a time, then two at a time (an ADD and its REMOVE)."""
     dropped = 1
     while dropped <= min(2, len(plan) - 1):
         shorter = [_left(plan, chosen) for chosen in itertools.combinations(range(len(plan)), dropped)]
-        played = [(moves, end) for moves in shorter if (end := replay(kind, world, moves)) is not None]
+        played = [(moves, end) for moves in shorter if (end := replay(kind, world, moves, tidy)) is not None]
         truths = yield [end for _, end in played]
         good = [moves for (moves, _), truth in zip(played, truths, strict=True) if truth == target]
         plan, dropped = (good[0], 1) if good else (plan, dropped + 1)
@@ -242,11 +279,11 @@ def _left(plan: tuple[int, ...], without: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(action for place, action in enumerate(plan) if place not in without)
 
 
-def replay(kind: Kind, world: World, plan: Sequence[int]) -> World | None:
+def replay(kind: Kind, world: World, plan: Sequence[int], tidy: bool = False) -> World | None:
     """The world after all edits; None if one of them is invalid or not safe."""
     scene: World | None = world
     for action in plan:
-        scene = apply(kind, scene, action) if scene is not None else None
+        scene = apply(kind, scene, action, tidy) if scene is not None else None
     return scene
 
 

@@ -7,51 +7,22 @@ construct is too rare to be worth an instruction, `compile_program` gives None a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine.families.lilgym import program_kernel as k
-from recombine.families.lilgym.program_types import BOOL, BOX, COLOR, ITEM, SHAPE, SIDE, SIZE, Expr
+from recombine.families.lilgym.program_emitter import FLAGS, Emitter, NotCompiled, Variables, is_coded_list, is_stream, is_total
+from recombine.families.lilgym.program_types import ITEM, Expr
 
 MAX_CHOSEN = 4
 """Combinations of more elements than this are left to the plain interpreter."""
 
-_FLAGS: Mapping[str, int] = {
-    **{f"is_{name}": k.COLOR_SETS + code for code, name in enumerate(("yellow", "black", "blue"))},
-    **{f"is_{name}": k.SHAPE_SETS + code for code, name in enumerate(("circle", "square", "triangle"))},
-    **{f"is_{name}": k.SIZE_SETS + code for code, name in enumerate(("small", "medium", "big"))},
-    "is_top": k.TOP,
-    "is_bottom": k.BOTTOM,
-    "is_second": k.SECOND,
-    "is_third": k.THIRD,
-}
-_RELATIONS: Mapping[str, int] = {
-    "get_touching": k.TOUCHING,
-    "get_closely_touching": k.CLOSE,
-    "get_above": k.ABOVE,
-    "get_below": k.BELOW,
-    "get_box_all_above": k.ALL_ABOVE,
-    "get_box_all_below": k.ALL_BELOW,
-    "get_img_all_above": k.IMAGE_ABOVE,
-    "get_img_all_below": k.IMAGE_BELOW,
-}
-_ATTRIBUTE_SETS = (k.COLOR_SETS, k.SHAPE_SETS, k.SIZE_SETS)
-_ATTRIBUTE_ROWS = (k.COLOR_ROW, k.SHAPE_ROW, k.SIZE_ROW)
-_CAN_FAIL = frozenset({"unique", "select", "mod", "min"})
-_CODED = (COLOR, SHAPE, SIZE, SIDE, BOOL)
-
-Variables = Mapping[str, int]
-
-
-class NotCompiled(Exception):
-    """This program is left to the plain interpreter."""
-
 
 def compile_program(typed: Expr) -> NDArray[np.int32] | None:
     """The instructions (n, 4) of a typed program, or None if it is left to the plain interpreter."""
-    emitter = Emitter()
+    emitter = Compiler()
     try:
         emitter.emit(k.HALT, emitter.value(typed, {}))
     except NotCompiled:
@@ -59,151 +30,12 @@ def compile_program(typed: Expr) -> NDArray[np.int32] | None:
     return np.array(emitter.code, np.int32).reshape(-1, 4)
 
 
-def is_total(typed: Expr) -> bool:
-    """Whether no evaluation of it can fail, so that skipping one changes nothing."""
-    return typed.op not in _CAN_FAIL and all(is_total(arg) for arg in typed.args)
-
-
-def _is_coded_list(typed: Expr) -> bool:
-    """Lists of colours, shapes, sizes, sides and bools are packed in order, two bits each; other collections are sets of bits."""
-    return typed.type.kind == "list" and typed.type.of in _CODED
-
-
-def _is_stream(typed: Expr) -> bool:
-    return typed.type.of is not None and typed.type.of.kind == "tuple"
-
-
-class Emitter:
-    """Writes instructions; a method returns the register that holds the value. The prepared sets are the first registers."""
-
-    def __init__(self) -> None:
-        self.code: list[list[int]] = []
-        self.registers = k.HEADER
-
-    def emit(self, op: int, a: int = 0, b: int = 0, c: int = 0) -> int:
-        """One instruction; its target register."""
-        self.code.append([op, a, b, c])
-        return a
-
-    def fresh(self) -> int:
-        """A register of one's own."""
-        if self.registers >= k.REGISTERS:
-            raise NotCompiled
-        self.registers += 1
-        return self.registers - 1
-
-    def new(self, op: int, b: int = 0, c: int = 0) -> int:
-        """One instruction into a fresh register."""
-        return self.emit(op, self.fresh(), b, c)
-
-    def jump(self, op: int, register: int = 0) -> Callable[[], None]:
-        """A jump whose target is set, by calling the result, to the instruction that comes next then."""
-        place = len(self.code)
-        self.emit(op, register)
-
-        def here() -> None:
-            self.code[place][{k.JMP: 1, k.ITER: 3}.get(op, 2)] = len(self.code)
-
-        return here
-
-    def loop(self, mask: int, body: Callable[[int, list[Callable[[], None]]], None]) -> None:
-        """For every element of a set, from the first on: body(register of the element, jumps that leave the loop)."""
-        left = self.new(k.MOV, mask)
-        element = self.fresh()
-        top = len(self.code)
-        exits = [self.jump(k.ITER)]
-        self.code[top][1:3] = [element, left]
-        body(element, exits)
-        self.emit(k.JMP, top)
-        for leave in exits:
-            leave()
-
-    # --- values ---
-
-    def value(self, e: Expr, v: Variables) -> int:
-        """The register of a scalar (bool, int, code, item or box index), a set of bits, or a packed list."""
-        method: Callable[[Expr, Variables], int] | None = getattr(self, f"_{e.op}", None)
-        if method is None or _is_stream(e):
-            raise NotCompiled
-        return method(e, v)
-
-    def mask(self, e: Expr, v: Variables) -> int:
-        """The register of a collection as a set of bits."""
-        register = self.value(e, v)
-        return self.new(k.SEQSET, register) if _is_coded_list(e) else register
-
-    def ordered(self, e: Expr, v: Variables) -> int:
-        """The set of bits of a collection whose order and repetitions matter: it must be in scene order without any."""
-        if not e.type.plain or _is_coded_list(e) or e.type.of not in (ITEM, BOX):
-            raise NotCompiled
-        return self.value(e, v)
-
-    def _const(self, e: Expr, _v: Variables) -> int:
-        return self.new(k.IMM, e.value)
-
-    def _var(self, e: Expr, v: Variables) -> int:
-        return v[e.name]
-
-    def _items(self, _e: Expr, _v: Variables) -> int:
-        return k.ALL
-
-    def _boxes(self, _e: Expr, _v: Variables) -> int:
-        return self.new(k.IMM, 7)
-
-    def _flag(self, e: Expr, v: Variables) -> int:
-        return self.new(k.TEST, _FLAGS[e.name], self.value(e.args[0], v))
-
-    def _sided(self, e: Expr, v: Variables) -> int:
-        return self.new(k.TEST, self.sided_set(e), self.value(e.args[0], v))
-
-    def sided_set(self, e: Expr) -> int:
-        """The set of items that touch the given walls, or the corner at them."""
-        if any(side.op != "const" for side in e.args[1:]):
-            raise NotCompiled
-        level = 2 if e.name.startswith("is_close_to") else 1 if e.name.startswith("is_closely") else 0
-        walls = [k.WALLS + 5 * level + side.value for side in e.args[1:]] or [k.WALLS + 5 * level]
-        found = k.CORNERS + level if e.name.endswith("corner") else walls.pop()
-        for wall in walls:
-            found = self.new(k.AND, found, wall)
-        return found
-
-    def _relation(self, e: Expr, v: Variables) -> int:
-        (of,) = e.args
-        if of.type == ITEM:
-            return self.new(k.ROW, self.value(of, v), _RELATIONS[e.name])
-        return self.new(k.SPREAD, self.mask(of, v), _RELATIONS[e.name])
-
-    def _mates(self, e: Expr, v: Variables) -> int:
-        item = self.value(e.args[0], v)
-        mates = k.ALL
-        if e.name != "get_img_exclusive":
-            mates = self.new(k.SELECT, k.BOX_SETS, self.new(k.ROW, item, k.BOX_ROW))
-        return mates if e.name == "get_box_inclusive" else self.new(k.ANDNOT, mates, self.new(k.BIT, item))
-
-    def _query(self, e: Expr, v: Variables) -> int:
-        (of,) = e.args
-        mask = self.new(k.BIT, self.value(of, v)) if of.type == ITEM else self.ordered(of, v)
-        return self.new(k.SEQ, mask, _ATTRIBUTE_ROWS[e.value])
-
-    def _attribute_set(self, e: Expr, v: Variables) -> int:
-        return self.new(k.VALUES, self.mask(e.args[0], v), _ATTRIBUTE_SETS[e.value])
-
-    def _same(self, e: Expr, v: Variables) -> int:
-        return self.is_one(self._attribute_set(e, v))
-
-    def is_one(self, mask: int) -> int:
-        """Whether a set has exactly one element."""
-        return self.new(k.EQ, self.new(k.POP, mask), self.new(k.IMM, 1))
-
-    def _filter_attribute(self, e: Expr, v: Variables) -> int:
-        mask = self.mask(e.args[0], v)
-        sets, wanted = _ATTRIBUTE_SETS[e.value], e.args[1]
-        chosen = sets + wanted.value if wanted.op == "const" else self.new(k.SELECT, sets, self.value(wanted, v))
-        return self.new(k.AND, mask, chosen)
+class Compiler(Emitter):
+    """Quantifiers, logic, comparisons and sets, on the ground of `Emitter`."""
 
     def _filter(self, e: Expr, v: Variables) -> int:
         values, function = e.args
-        if _is_coded_list(values):
+        if is_coded_list(values):
             raise NotCompiled
         mask = self.mask(values, v)
         if values.type.of == ITEM and _is_own(function.args[0], function.name):
@@ -221,7 +53,7 @@ class Emitter:
     def predicate_set(self, body: Expr) -> int:
         """The set of all items for which a predicate holds that asks only for an item's own properties."""
         if body.op in ("flag", "sided"):
-            return _FLAGS[body.name] if body.op == "flag" else self.sided_set(body)
+            return FLAGS[body.name] if body.op == "flag" else self.sided_set(body)
         if body.op == "box_is_tower":
             return k.IN_TOWER
         parts = [self.predicate_set(arg) for arg in body.args]
@@ -263,7 +95,7 @@ class Emitter:
 
     def _count(self, e: Expr, v: Variables) -> int:
         (values,) = e.args
-        if not _is_stream(values):
+        if not is_stream(values):
             return self.new(k.POP, self.mask(values, v))
         total, one = self.new(k.IMM, 0), self.new(k.IMM, 1)
 
@@ -275,10 +107,10 @@ class Emitter:
 
     def _exist(self, e: Expr, v: Variables) -> int:
         (values,) = e.args
-        if _is_stream(values):
+        if is_stream(values):
             return self.new(k.NZ, self._count(e, v))
         function = values.args[1] if values.op == "filter" else None
-        if function is None or not is_total(function) or _is_coded_list(values.args[0]):
+        if function is None or not is_total(function) or is_coded_list(values.args[0]):
             return self.new(k.NZ, self.mask(values, v))
         if values.args[0].type.of == ITEM and _is_own(function.args[0], function.name):
             return self.new(k.NZ, self.mask(values, v))
@@ -297,7 +129,7 @@ class Emitter:
 
     def _len(self, e: Expr, v: Variables) -> int:
         (values,) = e.args
-        if _is_stream(values):
+        if is_stream(values):
             return self._count(e, v)
         if values.type.kind == "set":
             return self.new(k.POP, self.mask(values, v))
@@ -308,7 +140,7 @@ class Emitter:
         if of.type == ITEM:
             self.value(of, v)
             return self.new(k.IMM, 1)
-        if _is_stream(of) or of.type.kind in ("list", "set", "tuple"):
+        if is_stream(of) or of.type.kind in ("list", "set", "tuple"):
             return self._exist(e, v)
         return self.new(k.NZ, self.value(of, v))
 
@@ -333,12 +165,12 @@ class Emitter:
         return found
 
     def _pick_and(self, e: Expr, v: Variables) -> int:
-        if _is_coded_list(e):
+        if is_coded_list(e):
             raise NotCompiled
         return self.chain(e, v, k.JZ)
 
     def _pick_or(self, e: Expr, v: Variables) -> int:
-        if _is_coded_list(e):
+        if is_coded_list(e):
             raise NotCompiled
         return self.chain(e, v, k.JNZ)
 
@@ -365,9 +197,9 @@ class Emitter:
         """All (false on nothing) and Any."""
         values, function = e.args
         total = is_total(function)
-        if _is_coded_list(values):
+        if is_coded_list(values):
             raise NotCompiled
-        if _is_stream(values):
+        if is_stream(values):
             seen, good = self.new(k.IMM, 0), self.new(k.IMM, 1 if every else 0)
 
             def judge(chosen: int) -> None:
@@ -393,7 +225,7 @@ class Emitter:
 
     def _same_attribute(self, e: Expr, v: Variables) -> int:
         values, function = e.args
-        if _is_coded_list(values) or _is_stream(values):
+        if is_coded_list(values) or is_stream(values):
             raise NotCompiled
         mask = self.mask(values, v)
         good, first, seen = self.new(k.NZ, mask), self.new(k.IMM, 0), self.new(k.IMM, 0)
@@ -423,7 +255,7 @@ class Emitter:
 
     def _equal(self, e: Expr, v: Variables) -> int:
         a, b = e.args
-        if a.type.kind in ("list", "tuple") and not _is_coded_list(a):
+        if a.type.kind in ("list", "tuple") and not is_coded_list(a):
             return self.new(k.EQ, self.ordered(a, v), self.ordered(b, v))
         return self.new(k.EQ, self.value(a, v), self.value(b, v))
 
@@ -448,7 +280,7 @@ class Emitter:
         return self.new(k.MOD, self.value(e.args[0], v), self.value(e.args[1], v))
 
     def _concat(self, e: Expr, v: Variables) -> int:
-        if _is_coded_list(e):
+        if is_coded_list(e):
             raise NotCompiled
         return self.new(k.OR, self.mask(e.args[0], v), self.mask(e.args[1], v))
 
@@ -487,7 +319,7 @@ class Emitter:
         return self.mask(e.args[0], v)
 
     def _display(self, e: Expr, v: Variables) -> int:
-        if _is_coded_list(e):
+        if is_coded_list(e):
             packed = self.new(k.IMM, 1)
             for arg in e.args:
                 packed = self.new(k.PUSH, packed, self.value(arg, v))
@@ -526,22 +358,9 @@ class Emitter:
         self.loop(mask, body)
         return best
 
-    def _facing(self, e: Expr, v: Variables) -> int:
-        a, b = (self.value(arg, v) for arg in e.args)
-        return self.new(k.TEST, self.new(k.ROW, a, k.FACING), b)
-
-    def _box_of(self, e: Expr, v: Variables) -> int:
-        return self.new(k.ROW, self.value(e.args[0], v), k.BOX_ROW)
-
-    def _box_items(self, e: Expr, v: Variables) -> int:
-        return self.new(k.SELECT, k.BOX_SETS, self.value(e.args[0], v))
-
-    def _box_is_tower(self, e: Expr, v: Variables) -> int:
-        return self.new(k.TEST, k.TOWERS, self.value(e.args[0], v))
-
 
 def _is_own(body: Expr, name: str) -> bool:
-    """Whether a predicate asks only for the item's own properties, so that it is a set (`Emitter.predicate_set`)."""
+    """Whether a predicate asks only for the item's own properties, so that it is a set (`Compiler.predicate_set`)."""
     if body.op in ("flag", "sided"):
         return body.args[0].op == "var" and body.args[0].name == name
     if body.op == "box_is_tower":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -93,6 +93,8 @@ class Function:
 
     def apply(self, run: Running, values: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The value for these arguments, after the count and the keywords are checked."""
+        if not named and self.least <= len(values) <= self.most:
+            return self.body(run, *values)
         if not self.least <= len(values) + len(named) <= self.most or any(name not in self.keywords for name in named):
             raise ProgramError(f"{self.name} takes {self.arity} arguments{self._allowed}.")
         if any(name in self.keywords[: max(0, len(values) - self.least)] for name in named):
@@ -150,8 +152,8 @@ def _level(bottom: int) -> Callable[..., bool]:
     return lambda _run, item: need_thing(item).box.is_tower and item.bottom == bottom
 
 
-def _extreme(pick: Callable[[Iterable[int]], int]) -> Callable[..., bool]:
-    return lambda _run, item: need_thing(item).top == pick(other.top for other in item.box.items)
+def _extreme(highest: bool) -> Callable[..., bool]:
+    return lambda _run, item: need_thing(item).top == item.box.tops[highest]
 
 
 def _wall(tolerance: int) -> Callable[..., bool]:
@@ -233,9 +235,10 @@ def _need(kind: type[enum.Enum], value: Any) -> None:
             raise ProgramError(f"{shown(part)} is not a {kind.__name__}.")
 
 
-def _contained(_run: Running, a: Any, b: Any) -> bool:
-    within = elements(b)
-    return all(value in within for value in elements(a))
+def _contained(run: Running, a: Any, b: Any) -> bool:
+    within, asked = elements(b), elements(a)
+    run.spend(len(within) * len(asked))
+    return all(value in within for value in asked)
 
 
 def _equal_set(run: Running, a: Any, b: Any) -> bool:
@@ -255,7 +258,7 @@ def _combinations(run: Running, values: Any, size: Any) -> list[tuple[Any, ...]]
     need_ints(size)
     found: list[tuple[Any, ...]] = []
     for chosen in itertools.combinations(elements(values), size):
-        run.spend()
+        run.spend(1 + 2 * size)  # a hundred thousand tuples would keep the garbage collector busy for a third of a second
         found.append(chosen)
     return found
 
@@ -267,6 +270,11 @@ def _least(run: Running, values: Any, key: Any) -> Any:
     if not found:
         raise ProgramError("min of nothing does not exist.")
     return found[sizes.index(min(sizes))]
+
+
+def _others(run: Running, item: Any) -> list[Thing]:
+    need_thing(item)
+    return [other for other in run.world.items if other is not item]
 
 
 def _select(_run: Running, values: Any, place: Any) -> Any:
@@ -300,8 +308,8 @@ FUNCTIONS: Mapping[str, Function] = {
         *(_function(f"is_{code.name.lower()}", 1, _attribute("color", code)) for code in Color),
         *(_function(f"is_{code.name.lower()}", 1, _attribute("shape", code)) for code in Shape),
         *(_function(f"is_{code.name.lower()}", 1, _attribute("size", code)) for code in Size),
-        _function("is_top", 1, _extreme(max)),
-        _function("is_bottom", 1, _extreme(min)),
+        _function("is_top", 1, _extreme(True)),
+        _function("is_bottom", 1, _extreme(False)),
         _function("is_second", 1, _level(21)),
         _function("is_third", 1, _level(42)),
         _function("is_touching_wall", (1, 2), _wall(0), "side"),
@@ -322,7 +330,7 @@ FUNCTIONS: Mapping[str, Function] = {
         _function("get_img_all_below", 1, lambda run, value: _neighbours(run, value, _below, image=True)),
         _function("get_box_inclusive", 1, lambda _run, item: list(need_thing(item).box.items)),
         _function("get_box_exclusive", 1, lambda _run, item: [i for i in need_thing(item).box.items if i is not item]),
-        _function("get_img_exclusive", 1, lambda run, item: [i for i in run.world.items if i is not need_thing(item)]),
+        _function("get_img_exclusive", 1, _others),
         *(_function(f"query_{name}", 1, _values(name)) for name in ("color", "shape", "size")),
         *(_function(f"get_set_{name}s", 1, _value_set(name)) for name in ("color", "shape", "size")),
         _function("AND", 2, _both),

@@ -58,6 +58,7 @@ class Thing:
         self.index, self.box = index, box
         self.left, self.right, self.top, self.bottom = x, x + size, BOX_SIDE - y, BOX_SIDE - y - size
         self.color, self.shape, self.size = Color(color), Shape(shape), Size(SIZES.index(size))
+        self.walls: dict[int, tuple[Side, ...]] = {}
 
     def __repr__(self) -> str:
         return f"{self.size.name.lower()} {COLORS[self.color.value]} {SHAPES[self.shape.value]} {self.index}"
@@ -74,6 +75,12 @@ class Box:
     def is_tower(self) -> bool:
         """Not empty, only squares, and all their right edges in line."""
         return bool(self.items) and all(i.shape is Shape.SQUARE for i in self.items) and len({i.right for i in self.items}) == 1
+
+    @cached_property
+    def tops(self) -> tuple[int, int]:
+        """The lowest and the highest top edge of its items; only of a box that has some."""
+        edges = [item.top for item in self.items]
+        return min(edges), max(edges)
 
     def __repr__(self) -> str:
         return f"box {self.index}"
@@ -207,10 +214,13 @@ def compared(sign: str, left: Any, right: Any) -> bool:
 # --- geometry --------------------------------------------------------------------------------------------------------
 
 
-def walls(item: Thing, tolerance: int) -> frozenset[Side]:
+def walls(item: Thing, tolerance: int) -> tuple[Side, ...]:
     """The walls of its box that the item's bounding square touches, within so many pixels."""
-    gaps = {Side.LEFT: item.left, Side.RIGHT: BOX_SIDE - item.right, Side.TOP: BOX_SIDE - item.top, Side.BOTTOM: item.bottom}
-    return frozenset(side for side, gap in gaps.items() if gap <= tolerance)
+    if tolerance not in item.walls:
+        rooms = ((Side.LEFT, item.left), (Side.RIGHT, BOX_SIDE - item.right), (Side.TOP, BOX_SIDE - item.top))
+        touched = tuple(side for side, room in (*rooms, (Side.BOTTOM, item.bottom)) if room <= tolerance)
+        item.walls[tolerance] = touched
+    return item.walls[tolerance]
 
 
 def touches(item: Thing, side: Side, tolerance: int) -> bool:

@@ -21,7 +21,7 @@ _SCATTER = (
 
 _WORDS = (
     "The walls of a box are its four sides. An object touches a wall if the square around it does, almost touches it if at most\n"
-    "four pixels are between, and is in a corner if it touches two walls."
+    "four pixels are between, and is in a corner if it touches two walls. Two objects of a box touch if the squares around them do."
 )
 
 

@@ -46,7 +46,7 @@ def rules(family: str) -> str:  # noqa: ARG001
 Towers: the blocks of a box, one upon the other, are one tower; an empty box has no tower, a single block is a tower. `at the bottom` is the
 first block, `in second place` and `in third place` are counted from the bottom, `at the top` is the last block; a single block is at the
 top and at the bottom. `directly above` means immediately upon, in the same tower; `somewhere above` means anywhere higher in the same
-tower; below likewise. `every box has a tower that …` is false if a box is empty.
+tower; below likewise. `every box has a tower that …` is false if a box is empty; an empty box is a box that contains no block of any kind.
 Scattered objects: small is 10, medium 20, big 30 pixels wide and high. Every box is 100 by 100 pixels; its walls are its own four edges.
 An object touches a wall if the edge of its bounding square lies on it; it almost touches it if the gap is at most 4 pixels. It is in a
 corner if it touches exactly two walls (almost, if it almost touches exactly two). Two objects touch if they are in the same box and at most

@@ -70,6 +70,10 @@ def _upside_down(node: Node) -> Node:
     return _renamed(node, other) if other else node
 
 
+def _near_for_touching(node: Node) -> Node:
+    return _renamed(node, "get_box_exclusive") if _called(node) == "get_touching" else node
+
+
 def _some_for_every(node: Node) -> Node:
     return _renamed(node, "Any") if _called(node) == "All" else node
 
@@ -88,6 +92,7 @@ READERS: Mapping[str, tuple[str, Change]] = {
     "ignores_shape": ("does not look at shapes", _blind(_SHAPES, "filter_shape")),
     "ignores_place": ("does not ask where in the box a thing is", _blind(_PLACES, "")),
     "swaps_above_and_below": ("confuses above and below, top and bottom", _upside_down),
+    "reads_touching_as_same_box": ("takes “touches” for “is in the same box as”", _near_for_touching),
     "reads_every_as_some": ("takes “every” for “some”", _some_for_every),
     "reads_or_as_and": ("takes “or” for “and”", _and_for_or),
     "drops_last_condition": ("forgets the last of several conditions", lambda node: node),

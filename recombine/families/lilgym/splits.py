@@ -15,7 +15,7 @@ HELD_COLOR_PLACES = frozenset(
     }
 )  # fmt: skip
 """Colour × rank (TOWER) and colour × place at the walls (SCATTER) of one noun that only the test part combines."""
-HELD_RELATIONS = frozenset({"directly_above", "above", "same_box"})
+HELD_RELATIONS = frozenset({"directly_above", "above", "same_box", "contact"})
 HELD_PLACES = frozenset({"wall", "near_wall", "no_wall"})
 """Relations, and places at the walls, that only the test part puts under "exactly"."""
 LONG = 17
@@ -91,16 +91,16 @@ SPLITS: dict[str, Split] = {
     ),
     "color_rank": Split(
         "color_rank",
-        "Known colours in known places, never together: yellow at the top, blue at the bottom, black in second place; in "
-        "SCATTER yellow at a wall, black in a corner or almost at a wall, blue at the bottom wall.",
+        "Known colours in known places, never together: yellow at the top, blue at the bottom or at the bottom wall, black in "
+        "second place; in SCATTER yellow at a wall, black in a corner or almost at a wall, blue at the bottom wall.",
         _parts(_REST, "Statements with a noun that combines such a colour and place."),
         recipes=("sound",),
         axis="substitution",
     ),
     "quantifier_relation": Split(
         "quantifier_relation",
-        'Known relations under a known quantifier, never together: "exactly k" of items that are above another or in its box, '
-        "or that touch, almost touch or do not touch any wall.",
+        'Known relations under a known quantifier, never together: "exactly k" of items that are above another, in its box '
+        "or (SCATTER) touch it, or that touch, almost touch or do not touch any wall.",
         _parts(_REST, "Statements in which exactly so many of such items are asked for."),
         recipes=("sound",),
         axis="substitution",

@@ -1,4 +1,4 @@
-"""Drawing statements: a weighted grammar whose phenomena occur about as often as in the annotated corpus, and their features.
+"""Drawing statements: a weighted grammar whose phenomena occur about as often as in the annotated corpus (`phenomena.py`).
 
 `draw` gives any statement of the language; whether it is worth asking (neither constant nor out of reach) is decided in
 `worlds.py` by looking at scenes, and to which part it belongs in `splits.py`.
@@ -6,14 +6,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 from recombine.families.lilgym import plan as p
 from recombine.families.lilgym.scene import COLORS, SHAPES, SIZE_NAMES, Kind
+from recombine.families.lilgym.wording import say
 from recombine.keys import Stream
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class Statement:
     @cached_property
     def text(self) -> str:
         """The sentence."""
-        return p.say(self.plan, self.kind)
+        return say(self.plan, self.kind)
 
     @cached_property
     def program(self) -> str:
@@ -108,18 +108,21 @@ def pick(stream: Stream, weights: Mapping[T, float]) -> T:
 
 ROOTS: Mapping[Kind, Mapping[str, float]] = {
     "tower": {
-        "items": 22, "boxes": 56, "every_box": 2, "every_item": 2.5, "all_same": 2, "variety": 2.5, "compare": 1,
-        "same_count": 1.2, "both": 4.5, "either": 3.5, "not": 2.3,
+        "items": 20, "boxes": 62, "every_box": 2.5, "every_item": 2, "all_same": 1.2, "variety": 1.2, "compare": 0.4,
+        "same_count": 1.2, "both": 3, "either": 3.5, "not": 2.3,
     },
     "scatter": {
-        "items": 31, "boxes": 48, "every_box": 1.5, "every_item": 1.5, "all_same": 1.5, "variety": 1.5, "compare": 1,
-        "same_count": 0.7, "both": 5, "either": 1.8, "not": 5,
+        "items": 31, "boxes": 54, "every_box": 1.5, "every_item": 1.5, "all_same": 1.2, "variety": 1, "compare": 0.6,
+        "same_count": 0.7, "both": 3, "either": 1.6, "not": 4.5,
     },
 }  # fmt: skip
 QUANTIFIERS: Mapping[str, Mapping[p.Quantifier, float]] = {
-    "items": {"some": 33, "exactly": 45, "at_least": 14, "none": 4, "at_most": 1},
-    "boxes": {"some": 50, "exactly": 40, "at_least": 7, "none": 2.5, "at_most": 0.5},
-    "inside": {"some": 30, "exactly": 60, "at_least": 6, "none": 3.5, "at_most": 0.5},
+    "tower items": {"some": 36, "exactly": 55, "at_least": 16, "none": 2.5, "at_most": 1.5},
+    "tower boxes": {"some": 41, "exactly": 62, "at_least": 5, "none": 1.5, "at_most": 0.7},
+    "tower inside": {"some": 54, "exactly": 46, "at_least": 7.5, "none": 3, "at_most": 0.5},
+    "scatter items": {"some": 33, "exactly": 48, "at_least": 15, "none": 3, "at_most": 1.5},
+    "scatter boxes": {"some": 43, "exactly": 49, "at_least": 5, "none": 2, "at_most": 0.7},
+    "scatter inside": {"some": 39, "exactly": 50, "at_least": 6, "none": 3.5, "at_most": 0.5},
     "bare": {"exactly": 88, "at_least": 10, "at_most": 2},
     "variety": {"exactly": 75, "at_least": 25},
 }
@@ -130,7 +133,11 @@ NUMBERS: Mapping[str, Mapping[int, float]] = {
     "bare": {1: 15, 2: 30, 3: 33, 4: 22},
     "many": {2: 20, 3: 25, 4: 25, 5: 15, 6: 10, 7: 5},
 }
-TOWER_PLACES = {"top": 46, "bottom": 44, "second": 7, "third": 3}
+TWO_CONDITIONS: Mapping[Kind, float] = {"tower": 48, "scatter": 68}
+"""Percent of boxes of which two things are said."""
+PLAIN = 22
+"""Percent of TOWER's box statements that speak of boxes, which may be empty, and not of towers."""
+TOWER_PLACES = {"top": 44, "bottom": 40, "second": 7, "third": 3, "bottom_wall": 6}
 TOWER_RELATIONS = {"directly_above": 34, "directly_below": 30, "above": 12, "below": 9, "touching": 15}
 SCATTER_PLACES: Mapping[str, float] = {
     "wall": 30, "no_wall": 8, "near_wall": 11, "corner": 6, "near_corner": 8, "bottom_wall": 10, "right_wall": 6, "top_wall": 4,
@@ -172,19 +179,23 @@ class _Grammar:
         """What "it is not true that" is said of: a clause without a negation of its own."""
         while True:
             inner = self.simple(pick(self.stream, {"items": 45, "boxes": 50, "compare": 5}))
-            if not (isinstance(inner, p.Items | p.Boxes) and inner.quantifier == "none"):
+            denies = any(quantifier == "none" or noun.relation == "no_contact" for quantifier, noun in _nouns(inner))
+            if not denies and not (isinstance(inner, p.Boxes) and inner.quantifier == "none"):
                 return inner
 
     def simple(self, root: str) -> p.Simple:
+        tower = self.kind == "tower"
         match root:
             case "items":
-                quantifier = pick(self.stream, QUANTIFIERS["items"])
-                return p.Items(quantifier, self.number(quantifier, "items"), self.noun(45, 14))
+                quantifier = pick(self.stream, QUANTIFIERS[f"{self.kind} items"])
+                return self.counted(p.Items, quantifier, "items", self.noun(57, 33) if tower else self.noun(70, 5, 5))
             case "boxes":
-                quantifier = pick(self.stream, QUANTIFIERS["boxes"])
-                return p.Boxes(quantifier, self.number(quantifier, "boxes"), self.conditions())
+                quantifier = pick(self.stream, QUANTIFIERS[f"{self.kind} boxes"])
+                return p.Boxes(
+                    quantifier, self.number(quantifier, "boxes"), self.conditions(quantifier), tower and self.chance(PLAIN)
+                )
             case "every_box":
-                return p.EveryBox(self.conditions())
+                return p.EveryBox(self.conditions("every"))
             case "every_item":
                 return self.every_item()
             case "all_same":
@@ -198,6 +209,11 @@ class _Grammar:
                 return self.compare()
             case _:
                 return p.SameCount(self.chance(70))
+
+    def counted(self, make: Callable[[p.Quantifier, int, p.Noun], T], quantifier: p.Quantifier, table: str, noun: p.Noun) -> T:
+        """So many of a noun; "no object that touches no other" is not said."""
+        quantifier = "some" if quantifier == "none" and noun.relation == "no_contact" else quantifier
+        return make(quantifier, self.number(quantifier, table), noun)
 
     def number(self, quantifier: p.Quantifier, table: str) -> int:
         """The number of a quantifier, where it has one; at least one and at most none are said otherwise."""
@@ -226,16 +242,16 @@ class _Grammar:
             if self.kind == "tower":
                 return p.Noun(self.stream.choice(COLORS))
             noun = p.Noun(
-                self.stream.choice(COLORS) if self.chance(66) else "",
-                self.stream.choice(SHAPES) if self.chance(50) else "",
+                self.stream.choice(COLORS) if self.chance(68) else "",
+                self.stream.choice(SHAPES) if self.chance(53) else "",
                 self.stream.choice(SIZE_NAMES) if self.chance(3) else "",
             )
             if not noun.is_bare:
                 return noun
 
-    def noun(self, placed: float, related: float) -> p.Noun:
-        """A noun with attributes, perhaps with a place, perhaps with a relation to another noun (percent)."""
-        noun = self.described()
+    def noun(self, placed: float, related: float, touching: float = 0, single: float = 0) -> p.Noun:
+        """A noun with attributes, perhaps with a place, perhaps with a relation or (SCATTER) contact to another noun (percent)."""
+        noun = self.only() if single and self.chance(single) else self.described()
         point = self.stream.unit() * 100
         if point < placed:
             if self.kind == "scatter" and self.chance(14):
@@ -243,6 +259,8 @@ class _Grammar:
             return p.Noun(noun.color, noun.shape, noun.size, place=self.place())
         if point < placed + related:
             return self.related(noun)
+        if point < placed + related + touching:
+            return self.touching(p.Noun() if self.chance(20) else noun)
         return noun
 
     def place(self) -> str:
@@ -259,14 +277,20 @@ class _Grammar:
             other = self.described()
             colors, shapes = {noun.color, other.color}, {noun.shape, other.shape}
             if (len(colors) == 2 and "" not in colors) or (len(shapes) == 2 and "" not in shapes):
-                return p.Noun(noun.color, noun.shape, noun.size, relation="same_box", other=other)
+                return p.Noun(*noun.attributes, relation="same_box", other=other)
 
-    def conditions(self) -> tuple[p.Condition, ...]:
-        first = self.condition()
-        if not self.chance(35):
+    def touching(self, noun: p.Noun) -> p.Noun:
+        """The noun with contact to another, or without any: to any item at all, or to one with certain attributes."""
+        relation = pick(self.stream, {"contact": 80, "no_contact": 20})
+        other = p.Noun() if self.chance(30) else self.described()
+        return p.Noun(*noun.attributes, relation=relation, other=other)
+
+    def conditions(self, outer: str) -> tuple[p.Condition, ...]:
+        first = self.condition(outer)
+        if not self.chance(TWO_CONDITIONS[self.kind]):
             return (first,)
         for _ in range(20):
-            second = self.condition()
+            second = self.condition(outer)
             if not self.clash(first, second):
                 return tuple(sorted((first, second), key=lambda c: p.write(p.EveryBox((c,)), self.kind)))
         return (first,)
@@ -277,9 +301,11 @@ class _Grammar:
             return first.noun == second.noun
         return type(first) is type(second) or {type(first), type(second)} == {p.HasOnly, p.HasVariety}
 
-    def condition(self) -> p.Condition:
+    def condition(self, outer: str) -> p.Condition:
+        """A property of a box; heights of towers are asked for more often where the towers themselves are not counted."""
         tower = self.kind == "tower"
-        match pick(self.stream, {"has": 66, "bare": 20 if tower else 12, "only": 3, "variety": 6}):
+        bare = 10 if not tower else 21 if outer == "some" else 8
+        match pick(self.stream, {"has": 66, "bare": bare, "only": 3, "variety": 4.5}):
             case "bare":
                 quantifier = pick(self.stream, QUANTIFIERS["bare"])
                 number = self.number(quantifier, "bare" if tower else "many")
@@ -291,11 +317,10 @@ class _Grammar:
                 number = 2 if quantifier == "at_least" else pick(self.stream, {1: 40, 2: 45, 3: 15})
                 return p.HasVariety(quantifier, number, self.attribute())
             case _:
-                noun = self.noun(44, 22) if tower else self.noun(30, 0)
+                noun = self.noun(37, 24) if tower else self.noun(20, 0, 2, single=60)
                 if noun.place and tower:
                     return p.Has(pick(self.stream, {"some": 95, "none": 5}), 0, noun)
-                quantifier = pick(self.stream, QUANTIFIERS["inside"])
-                return p.Has(quantifier, self.number(quantifier, "inside"), noun)
+                return self.counted(p.Has, pick(self.stream, QUANTIFIERS[f"{self.kind} inside"]), "inside", noun)
 
     def only(self) -> p.Noun:
         """A noun with one attribute, a colour or a shape."""
@@ -311,6 +336,8 @@ class _Grammar:
             return p.EveryItem(noun, p.Noun(relation=pick(self.stream, TOWER_RELATIONS), other=self.described()))
         if noun.shape and not noun.color and self.chance(50):
             return p.EveryItem(noun, p.Noun(color=self.stream.choice(COLORS)))
+        if self.chance(20):
+            return p.EveryItem(noun, self.touching(p.Noun()))
         return p.EveryItem(noun, p.Noun(place=self.place()))
 
     def all_same(self) -> p.AllSame:
@@ -331,54 +358,3 @@ class _Grammar:
         ):
             first, second = second, first
         return p.Compare(more, first, second)
-
-
-# --- what occurs -----------------------------------------------------------------------------------------------------
-
-_PHENOMENA: Sequence[tuple[str, str]] = (
-    ("conjunction", r"\band\b|AND\("),
-    ("color", r"is_(yellow|black|blue)|Color\."),
-    ("existential", r"exist\("),
-    ("exact_count", r"== \d|equal_int"),
-    ("over_boxes", r"all_boxes"),
-    ("over_items", r"all_items\b"),
-    ("shape", r"is_(circle|square|triangle)|Shape\."),
-    ("is_tower", r"is_tower"),
-    ("wall", r"touching_wall"),
-    ("rank", r"is_(top|bottom|second|third)\("),
-    ("lower_bound", r">=|\bge\(|> \d"),
-    ("negation", r"\bnot\b|NOT\(|!="),
-    ("above_below", r"get_(above|below|box_all)"),
-    ("same_different", r"all_same|get_set|query_|equal_(color|shape|size)"),
-    ("universal", r"\bAll\("),
-    ("corner", r"corner"),
-    ("disjunction", r"\bor\b|OR\("),
-    ("contact", r"get_(closely_)?touching|is_closely_touching\("),
-    ("upper_bound", r"<=|\ble\(|< \d"),
-    ("size", r"is_(small|medium|big)|Size\."),
-    ("pairs", r"combinations"),
-)
-_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _PHENOMENA)
-
-
-def phenomena(program: str) -> tuple[str, ...]:
-    """The phenomena that a program shows, in the order of the corpus's table; `nested` is a lambda within a lambda."""
-    found = [name for name, pattern in _COMPILED if pattern.search(program)]
-    return tuple(found + (["nested"] if lambda_depth(program) > 1 else []))
-
-
-def lambda_depth(program: str) -> int:
-    """How deep lambdas are nested in a program's text."""
-    ends: list[int] = []
-    deepest = depth = 0
-    for token in re.finditer(r"lambda|[()]", program):
-        if token[0] == "(":
-            depth += 1
-        elif token[0] == ")":
-            depth -= 1
-            while ends and depth < ends[-1]:
-                ends.pop()
-        else:
-            ends.append(depth)
-            deepest = max(deepest, len(ends))
-    return deepest

@@ -2,7 +2,8 @@
 
 A theme is a palette (all colours, two, mostly one), a taste in shapes, a taste in places, and whether boxes repeat one another.
 `scratch` scenes are those that ten ADDs can build (empty boxes, positions on the 20-pixel grid); others look like the corpus (no
-empty box, any position, items hugging walls now and then). Bounding squares never overlap.
+empty box, any position, items hugging walls now and then). Bounding squares never overlap. In `tidy` scenes of scattered items every
+two of a box clearly touch or clearly do not: statements about contact are asked of those only.
 """
 
 from __future__ import annotations
@@ -82,6 +83,80 @@ def place(rng: Any, scratch: Any, taste: Any, size: Any, spot: Any) -> None:
             spot[axis] = slack if below(rng, 2) == 0 else room - slack
 
 
+APART = 5
+"""From so many pixels between their bounding squares on, two items clearly do not touch (one more than "almost touching")."""
+
+
+def reach(shape: Any, size: Any, side: Any) -> Any:
+    """Where a shape comes up to a side of its bounding square (0 left, 1 right, 2 top, 3 bottom): first and last pixel, and point.
+
+    A square all along, a triangle along its base: the point is -1. A circle in the middle, a triangle at its tip or a foot.
+    """
+    if shape == 0:
+        return size // 2 - 1, size // 2, size // 2
+    if shape == 2 and side == 2:
+        return size // 2, size // 2, size // 2
+    if shape == 2 and side < 2:
+        return size - 1, size - 1, size
+    return 0, size - 1, -1
+
+
+def adjoin(shape: Any, size: Any, at: Any, other_shape: Any, other_size: Any, other_at: Any, upright: Any) -> Any:
+    """Whether two shapes with flush squares meet at the common line: the first left of the other, or above it (`upright`)."""
+    low, high, point = reach(shape, size, 3 if upright else 1)
+    other_low, other_high, other_point = reach(other_shape, other_size, 2 if upright else 0)
+    if point >= 0 and other_point >= 0 and at + point != other_at + other_point:
+        return False
+    return max(at + low, other_at + other_low) <= min(at + high, other_at + other_high)
+
+
+def contact(ax: Any, ay: Any, a_size: Any, a_shape: Any, bx: Any, by: Any, b_size: Any, b_shape: Any) -> Any:
+    """Whether two items of one box touch: 0 clearly not, 1 clearly, 2 a matter of how one looks.
+
+    Clearly: their bounding squares are flush along a line, the exact shapes meet there, and pixels of theirs lie side by side.
+    Clearly not: at least five pixels lie between their bounding squares on some axis.
+    """
+    across = max(bx - ax - a_size, ax - bx - b_size)
+    down = max(by - ay - a_size, ay - by - b_size)
+    if max(across, down) >= APART:
+        return 0
+    if max(across, down) != 0 or min(across, down) >= 0:
+        return 2
+    upright = down == 0
+    is_first = ay < by if upright else ax < bx
+    a_at, b_at = (ax, bx) if upright else (ay, by)
+    if is_first:
+        meets = adjoin(a_shape, a_size, a_at, b_shape, b_size, b_at, upright)
+    else:
+        meets = adjoin(b_shape, b_size, b_at, a_shape, a_size, a_at, upright)
+    return 1 if meets else 2
+
+
+def blurs(items: Any, start: Any, count: Any, x: Any, y: Any, size: Any, shape: Any) -> Any:
+    """Whether it is unclear of a new item and one of those from `start` on if they touch."""
+    k = start
+    while k < count and contact(items[k, 1], items[k, 2], items[k, 3], items[k, 5], x, y, size, shape) != 2:
+        k += 1
+    return k < count
+
+
+def place_tidily(rng: Any, scratch: Any, shift: Any, items: Any, start: Any, count: Any, size: Any, spot: Any) -> None:
+    """A place on the grid that plans build on (20 pixels; 10 where the scene is given), or flush with an item that is there."""
+    step, room = 20 if scratch else 10, 100 - size
+    for axis in range(2):
+        spot[axis] = shift[axis] + step * below(rng, (room - shift[axis]) // step + 1)
+    if count == start or below(rng, 3) == 0:
+        return
+    other = start + below(rng, count - start)
+    axis = below(rng, 2)
+    before, after = items[other, 1 + axis] - size, items[other, 1 + axis] + items[other, 3]
+    flush = before if below(rng, 2) == 0 else after
+    if 0 <= flush <= room and (not scratch or flush % step == 0):
+        spot[axis] = flush
+        aside = items[other, 2 - axis] + step * (below(rng, 3) - 1)
+        spot[1 - axis] = aside if 0 <= aside <= room else min(items[other, 2 - axis], room // step * step)
+
+
 def clashes(items: Any, start: Any, count: Any, x: Any, y: Any, size: Any) -> Any:
     """Whether a bounding square meets one of the items from `start` on."""
     for k in range(start, count):
@@ -95,11 +170,11 @@ def clashes(items: Any, start: Any, count: Any, x: Any, y: Any, size: Any) -> An
     return False
 
 
-def draw_scatter(rng: Any, scratch: Any, items: Any) -> Any:
+def draw_scatter(rng: Any, scratch: Any, tidy: Any, items: Any) -> Any:
     """Write a SCATTER scene into items (21, 6); the number of its items."""
     palette, hue, repeat, taste = below(rng, 4), below(rng, 3), below(rng, 5), below(rng, 6)
     shapes, shape_hue, likes = below(rng, 4), below(rng, 3), below(rng, 3)
-    spot = np.zeros(2, np.int64)
+    spot, shift = np.zeros(2, np.int64), np.zeros(2, np.int64)
     count, first = 0, 0
     for box in range(3):
         wanted = below(rng, 5) if scratch else 1 + below(rng, 7)
@@ -109,6 +184,9 @@ def draw_scatter(rng: Any, scratch: Any, items: Any) -> Any:
             wanted = min(wanted, 2)
         if scratch:
             wanted = min(wanted, 10 - count)
+        shift[0] = shift[1] = 0
+        if tidy and not scratch and below(rng, 3) == 0:
+            shift[0], shift[1] = below(rng, 10), below(rng, 10)
         start = count
         if repeat == 0 and box > 0:
             for k in range(first):
@@ -123,10 +201,19 @@ def draw_scatter(rng: Any, scratch: Any, items: Any) -> Any:
         for _ in range(wanted):
             pick = below(rng, 20)
             size = 10 if pick < 7 else (20 if pick < 15 else 30)
+            if tidy and scratch and below(rng, 2) == 0:
+                size = 20  # on the grid of plans, only items of its own size have neighbours that touch
             color, shape = colored(rng, palette, hue), colored(rng, shapes, shape_hue)
             for _ in range(12):
-                place(rng, scratch, taste, size, spot)
-                if not clashes(items, start, count, spot[0], spot[1], size):
+                if tidy:
+                    place_tidily(rng, scratch, shift, items, start, count, size, spot)
+                else:
+                    place(rng, scratch, taste, size, spot)
+                if tidy:
+                    unfit = blurs(items, start, count, spot[0], spot[1], size, shape)
+                else:
+                    unfit = clashes(items, start, count, spot[0], spot[1], size)
+                if not unfit:
                     items[count, 0] = box
                     items[count, 1] = spot[0]
                     items[count, 2] = spot[1]
@@ -140,12 +227,13 @@ def draw_scatter(rng: Any, scratch: Any, items: Any) -> Any:
     return count
 
 
-def draw_scenes(states: Any, tower: Any, scratch: Any, items: Any, counts: Any) -> None:
-    """Scene i from the word states[i] (uint64): items (n, width, 6) int16, zeroed, width 12 or 21; counts (n) int64."""
+def draw_scenes(states: Any, tidy: Any, tower: Any, scratch: Any, items: Any, counts: Any) -> None:
+    """Scene i from the word states[i] (uint64) and tidy[i] (bool): items (n, width, 6) int16, zeroed, width 12 or 21; counts (n)
+    int64."""
     rng = np.zeros(1, np.uint64)
     for i in range(len(states)):
         rng[0] = states[i]
         if tower:
             counts[i] = draw_tower(rng, scratch, items[i])
         else:
-            counts[i] = draw_scatter(rng, scratch, items[i])
+            counts[i] = draw_scatter(rng, scratch, tidy[i], items[i])

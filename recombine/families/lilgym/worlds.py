@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
-from recombine.families.lilgym import program
+from recombine.families.lilgym import planner, program
 from recombine.families.lilgym.program import Bank, Prepared, Program
 from recombine.families.lilgym.scene import Counts, Items, Kind
 
@@ -21,21 +21,37 @@ LEAST = 3
 """A statement must hold, and must fail, in at least so many of the scenes tried."""
 
 
-def draw_scenes(kind: Kind, scratch: bool, states: NDArray[np.uint64], compiled: bool | None = None) -> tuple[Items, Counts]:
-    """One scene per 64-bit word; the same word gives the same scene."""
+def is_tidy(kind: Kind, program: str) -> bool:
+    """Whether a program asks which scattered items touch: its scenes are such that every two clearly do or clearly do not."""
+    return kind == "scatter" and "get_touching(" in program
+
+
+def draw_scenes(
+    kind: Kind, scratch: bool, states: NDArray[np.uint64], compiled: bool | None = None, tidy: bool | NDArray[np.bool_] = False
+) -> tuple[Items, Counts]:
+    """One scene per 64-bit word; the same word gives the same scene, tidy or not."""
     items = np.zeros((len(states), WIDTHS[kind], 6), np.int16)
     counts = np.zeros(len(states), np.int64)
     fast = len(states) >= 4 * kernels.COMPILE_FROM_ROWS if compiled is None else compiled
     run = kernels.load("recombine.families.lilgym.world_kernel", fast).draw_scenes
-    run(states, kind == "tower", scratch, items, counts)
+    run(states, np.broadcast_to(tidy, len(states)).copy(), kind == "tower", scratch, items, counts)
     return items, counts
 
 
 @functools.cache
-def looks(kind: Kind, scratch: bool) -> Prepared:
-    """The scenes at which every statement is tried, the smallest first; the first scratch scene is the empty one."""
-    n = SCRATCH_LOOKS if scratch else LOOKS
-    items, counts = draw_scenes(kind, scratch, keys.states(keys.state("lilgym", "looks", kind, int(scratch)), 0, n))
+def looks(kind: Kind, scratch: bool, tidy: bool = False) -> Prepared:
+    """The scenes at which every statement is tried, the smallest first; the first scratch scene is the empty one.
+
+    Scratch scenes are goals of plans, so they are such that every rule book builds them alike.
+    """
+    n, key = SCRATCH_LOOKS if scratch else LOOKS, keys.state("lilgym", "looks", kind, int(scratch), int(tidy))
+    if kind == "scatter" and scratch:
+        items, counts = draw_scenes(kind, True, keys.states(key, 0, 3 * n), tidy=tidy)
+        rows = [tuple(map(tuple, items[scene, : int(counts[scene])].tolist())) for scene in range(3 * n)]
+        steady = [scene for scene, row in enumerate(rows) if planner.is_steady(row)][:n]
+        items, counts = items[steady], counts[steady]
+    else:
+        items, counts = draw_scenes(kind, scratch, keys.states(key, 0, n), tidy=tidy)
     order = np.argsort(counts, kind="stable")
     items, counts = items[order], counts[order]
     if scratch:
@@ -56,17 +72,20 @@ def verdicts(kind: Kind, programs: Sequence[str], compiled: bool | None = None) 
     if len(_KNOWN) > 500_000:
         _KNOWN.clear()
         fresh = list(dict.fromkeys(programs))
-    for low in range(0, len(fresh), 512):
-        part = fresh[low : low + 512]
-        _KNOWN.update(zip(((kind, text) for text in part), _judged(kind, part, compiled), strict=True))
+    for tidy in (False, True):
+        chosen = [text for text in fresh if is_tidy(kind, text) == tidy]
+        for low in range(0, len(chosen), 512):
+            part = chosen[low : low + 512]
+            judged = _judged(part, looks(kind, False, tidy), looks(kind, True, tidy), compiled)
+            _KNOWN.update(zip(((kind, text) for text in part), judged, strict=True))
     return [_KNOWN[kind, text] for text in programs]
 
 
-def _judged(kind: Kind, texts: Sequence[str], compiled: bool | None) -> list[tuple[str, int]]:
+def _judged(texts: Sequence[str], given: Prepared, scratch: Prepared, compiled: bool | None) -> list[tuple[str, int]]:
     bank = Bank([program.compile(text) for text in texts])
     fast = len(texts) * (LOOKS + SCRATCH_LOOKS) >= program.COMPILE_FROM_PAIRS if compiled is None else compiled
-    seen = bank.evaluate_grid(looks(kind, False), compiled=fast)
-    built = bank.evaluate_grid(looks(kind, True), compiled=fast)
+    seen = bank.evaluate_grid(given, compiled=fast)
+    built = bank.evaluate_grid(scratch, compiled=fast)
     found = []
     for row in range(len(texts)):
         true = int(seen[row].sum())

@@ -1,0 +1,153 @@
+"""What an environment needs of a family's episodes (`Engine`), and what its callers may ask: seeds, reset options, render modes.
+
+Here is no Gymnasium habit but the spaces; `base.py` builds the single and the vector environment on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.errors import UnknownName, UsageError, shown
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Observation = dict[str, Any]
+
+
+class Result(NamedTuple):
+    """One step of all places. `facts` are the step's infos by name; `final` those that belong only to ended episodes."""
+
+    rewards: NDArray[np.float64]
+    terminated: Flags
+    truncated: Flags
+    facts: dict[str, NDArray[Any]]
+    final: dict[str, NDArray[Any]]
+
+
+class Engine(Protocol):
+    """Episodes in n places, stepped together."""
+
+    observation_space: gym.spaces.Dict
+    action_space: gym.spaces.Discrete
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The instances' ids."""
+
+    def begin(self, places: int) -> None:
+        """Make room for this many episodes; none is under way yet."""
+
+    def restart(self, which: Numbers, rows: Numbers) -> None:
+        """Start the episodes of instances `rows` in the places `which`."""
+
+    def advance(self, actions: Numbers) -> Result:
+        """One step of every episode under way; places without one stay as they are, with reward 0."""
+
+    def observe(self) -> dict[str, Any]:
+        """What the agents see now: new arrays with one row per place (a tuple of strings for text)."""
+
+    def standing(self) -> dict[str, NDArray[Any]]:
+        """Infos that hold during whole episodes and after resets, by name."""
+
+    def masks(self) -> Any:
+        """Validity of the actions now: (places, actions) booleans, or a mapping of such factors."""
+
+    def state(self) -> Any:
+        """All that changes, as an independent copy."""
+
+    def set_state(self, state: Any) -> None:
+        """Go on from a copy that `state` gave."""
+
+    def picture(self, place: int) -> NDArray[np.uint8]:
+        """An RGB picture of a place."""
+
+    def text(self, place: int) -> str:
+        """A place in characters."""
+
+
+@dataclass
+class Cursor:
+    """The order of an evaluation: every instance once."""
+
+    size: int
+    next: int = 0
+
+    @property
+    def remaining(self) -> int:
+        """Instances not handed out yet."""
+        return self.size - self.next
+
+    def take(self) -> int | None:
+        """The next instance, or None when all have been handed out."""
+        if self.next >= self.size:
+            return None
+        self.next += 1
+        return self.next - 1
+
+
+def objects(values: Sequence[str]) -> NDArray[Any]:
+    """Strings as an array of Python objects, for infos."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = list(values)
+    return array
+
+
+def named(options: Any, known: Sequence[str]) -> dict[str, Any]:
+    """Reset options, if they are a mapping with known names only."""
+    if options is not None and not isinstance(options, Mapping):
+        raise UsageError(f"reset options are {shown(options)}, but must be a mapping with {', '.join(known)}.")
+    given = dict(options or {})
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise UnknownName("reset option", str(unknown[0]), known)
+    return given
+
+
+def chosen(engine: Engine, given: Mapping[str, Any]) -> int | None:
+    """The instance that reset options name by `id` or `index`, if they do."""
+    if "id" in given and "index" in given:
+        raise UsageError(f"reset by id or by index, not by both: {shown(given['id'])} and {shown(given['index'])}.")
+    if "id" in given:
+        try:
+            return list(engine.ids).index(given["id"])
+        except ValueError:
+            near = [str(i) for i in engine.ids[:5]]
+            raise UsageError(
+                f"no instance has the id {shown(given['id'])}; there are {len(engine.ids)}, such as {near}."
+            ) from None
+    if "index" in given:
+        index = given["index"]
+        if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(engine.ids):
+            raise UsageError(f"index is {shown(index)}, but must be an integer from 0 to {len(engine.ids) - 1}.")
+        return int(index)
+    return None
+
+
+def need_reset(begun: bool) -> None:
+    """Nothing is to be seen or done before the first reset."""
+    if not begun:
+        raise UsageError("no episode is under way: call reset() first.")
+
+
+def seeds_of(seed: Any, places: int) -> list[int | None]:
+    """One seed per place, as `SyncVectorEnv` counts them: from one integer upwards, or as they are given."""
+    if seed is None:
+        return [None] * places
+    if isinstance(seed, int | np.integer):
+        return [int(seed) + place for place in range(places)]
+    if not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str) or len(seed) != places:
+        raise UsageError(f"seed is {shown(seed)}, but must be an integer or {places} of them, one per environment.")
+    return [int(one) if isinstance(one, np.integer) else one for one in seed]
+
+
+def check_render_mode(mode: str | None, modes: Sequence[str]) -> str | None:
+    """The render mode, if it is one."""
+    if mode is not None and mode not in modes:
+        raise UnknownName("render mode", mode, modes)
+    return mode
