@@ -446,11 +446,38 @@ class Surveying(Protocol):
 
 
 @runtime_checkable
+class Probing(Protocol):
+    """Optional: how far readers who see little of an example get, printed by `stats`."""
+
+    def probe_parts(self, parts: Mapping[str, Iterable[Batch]]) -> Sequence[Mapping[str, str]]:
+        """One line (column -> text) for each thing probed, from the batches of each `split/part` of a folder."""
+
+
+@runtime_checkable
+class Filing(Protocol):
+    """Optional: a released layout with folders and side files of its own, where `NATIVE_NAME` is not enough."""
+
+    def native_path(self, job: Job) -> str:
+        """Where the job's part lies, from the top of the folder, with `/` between folders."""
+
+    def native_extras(self, jobs: Sequence[Job]) -> Mapping[str, str]:
+        """Path -> text of the files that stand beside the parts of these jobs."""
+
+
+@runtime_checkable
 class Listing(Protocol):
     """Optional: exact sizes of finite parts that depend on seed or options, or are known only once computed."""
 
     def size(self, job: Job) -> int:
         """How many rows the job's part holds."""
+
+
+@runtime_checkable
+class Picking(Protocol):
+    """Optional: single rows of a part in one call, where making them is quicker than generating the rows around them."""
+
+    def pick(self, job: Job, rows: NDArray[np.int64]) -> Batch | None:
+        """These rows of the part, as `generate` makes them, in the given order; None where the job has no such short cut."""
 
 
 class Acting(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Count, and show."""
     from recombine.charts import text_bar
     from recombine.data.folders import open_folder
-    from recombine.data.stats import stats
+    from recombine.data.stats import probed, stats
     from recombine.errors import UnknownName
     from recombine.files import write_text
 
@@ -61,7 +61,19 @@ def run(arguments: argparse.Namespace) -> int:
                 say(f"  {str(value)[:40]:>20} {count:>9,}  {text_bar(count / longest)}")
             if len(counts) > arguments.most:
                 say(f"  … and {len(counts) - arguments.most} more values")
+    if not arguments.column:
+        _print_probe(probed(arguments.dir))
     return 0
+
+
+def _print_probe(lines: Sequence[Mapping[str, str]]) -> None:
+    """The lines as a table."""
+    if not lines:
+        return
+    widths = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
+    say("\nWhat readers get right who see little of an example:")
+    for line in [{name: name for name in widths}, *lines]:
+        say("  " + "  ".join(line[name].rjust(width) for name, width in widths.items()))
 
 
 def _page(title: str, found: Mapping[str, Mapping[str, Distribution]]) -> str:

@@ -67,6 +67,18 @@ class Dataset(Sequence[Example]):
             yield from self.plan.batches(self.family, start, stop)
             start, rows = stop, min(2 * rows, CHUNK_ROWS)
 
+    def pick(self, rows: Sequence[int]) -> list[Example]:
+        """The examples at these indices, in ascending order; a few out of many without making the rest."""
+        chosen = sorted(rows)
+        if self.folder is not None or not chosen:
+            return [self[row] for row in chosen]
+        if not 0 <= chosen[0] <= chosen[-1] < len(self):
+            raise IndexError(f"{self.job.key} has {len(self):,} rows; there are no rows {chosen[0]} to {chosen[-1]}")
+        import numpy as np
+
+        batch = self.plan.at(self.family, np.array(chosen, dtype=np.int64))
+        return [self.family.example(batch, place) for place in range(len(batch))]
+
     def batches(self, rows: int = CHUNK_ROWS) -> Iterator[Batch]:
         """All rows as columns, at most `rows` at a time."""
         if self.folder is not None:

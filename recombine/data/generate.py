@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from recombine import __version__
+from recombine.core import Filing
 from recombine.data.card import write_card
 from recombine.data.engines import ENGINES
 from recombine.data.folders import MANIFEST, Folder, fingerprint, open_folder, part_summary
 from recombine.data.plan import Plan, make_plan
 from recombine.data.shards import RECORDS, ShardRecord, is_intact, read_record, record_path
 from recombine.errors import FileError, UnknownName, UsageError, shown
-from recombine.files import check_path, read_json, sync_folder, write_json
+from recombine.families import family as find_family
+from recombine.files import check_path, read_json, sync_folder, write_json, write_text
 
 Progress = Callable[[int], None]
 
@@ -167,6 +169,10 @@ def seal(plan: Plan, folder: Path) -> Folder:
             raise FileError(f"{shown(str(folder))} lacks {shard.path}; make it first, then merge.")
         records.append(record)
     manifest = make_manifest(plan, records)
+    family = find_family(plan.family)
+    if plan.format == "native" and isinstance(family, Filing):
+        for path, text in family.native_extras([part.job for part in plan.parts]).items():
+            write_text(folder / path, text)
     write_card(plan, manifest, folder)
     write_json(folder / MANIFEST, manifest)
     return _tidied(folder)

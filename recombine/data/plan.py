@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recombine import keys
-from recombine.core import Batch, Family, Job, make_job, part_size
+from recombine.core import Batch, Family, Filing, Job, Picking, make_job, part_size
 from recombine.data.columns import join, take
 from recombine.errors import FileError, UnknownName, UsageError, shown
 from recombine.families import family as find_family
@@ -50,14 +50,17 @@ class PartPlan:
         """Rows [start, stop) of this part of the folder, in chunks that end at multiples of CHUNK_ROWS."""
         while start < stop:
             end = min(stop, (start // CHUNK_ROWS + 1) * CHUNK_ROWS)
-            yield self._sampled(family, start, end) if self.is_sample else family.generate(self.job.rows(start, end))
+            yield self.at(family, np.arange(start, end)) if self.is_sample else family.generate(self.job.rows(start, end))
             start = end
 
-    def _sampled(self, family: Family, start: int, stop: int) -> Batch:
-        picks = self.picks[start:stop]
-        blocks = np.split(picks, np.flatnonzero(np.diff(picks // SAMPLE_BLOCK_ROWS)) + 1)
+    def at(self, family: Family, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Batch:
+        """Some rows of this part of the folder, given in ascending order; only they and what lies close to them is generated."""
+        picks = self.picks[rows] if self.is_sample else rows
+        picked = family.pick(self.job, picks) if isinstance(family, Picking) else None
+        if picked is not None:
+            return picked
         pieces = []
-        for block in blocks:
+        for block in np.split(picks, np.flatnonzero(np.diff(picks // SAMPLE_BLOCK_ROWS)) + 1):
             low, high = int(block[0]), int(block[-1]) + 1
             pieces.append(take(family.generate(self.job.rows(low, high)), block - low))
         return join(pieces)
@@ -96,8 +99,9 @@ class Plan:
     def _shards_of(self, number: int, part: PartPlan) -> Iterator[Shard]:
         job, rows = part.job, part.rows
         if self.format == "native":
-            name = find_family(self.family).NATIVE_NAME.format(split=job.split, part=job.part)
-            yield Shard(number, 0, rows, f"{job.split}/{name}")
+            family = find_family(self.family)
+            own = f"{job.split}/{family.NATIVE_NAME.format(split=job.split, part=job.part)}"
+            yield Shard(number, 0, rows, family.native_path(job) if isinstance(family, Filing) else own)
             return
         count = max(1, -(-rows // self.shard_rows))
         for i in range(count):

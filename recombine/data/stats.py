@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recombine import charts
-from recombine.core import Batch, Coded, Column, Ragged, Text
+from recombine.core import Batch, Coded, Column, Probing, Ragged, Text
 from recombine.data.folders import Folder, open_folder
 
 MOST_VALUES = 400
@@ -51,6 +51,15 @@ def stats(path: str | Path, on_rows: Callable[[int], None] | None = None) -> dic
     for number, part in enumerate(folder.plan.parts):
         found[f"{part.job.split}/{part.job.part}"] = part_stats(folder, number, on_rows)
     return found
+
+
+def probed(path: str | Path) -> list[Mapping[str, str]]:
+    """What the family's own readers find in the folder, line by line; nothing for a family that has none."""
+    folder = open_folder(path)
+    if not isinstance(folder.family, Probing):
+        return []
+    parts = {f"{part.job.split}/{part.job.part}": folder.batches(n) for n, part in enumerate(folder.plan.parts)}
+    return list(folder.family.probe_parts(parts))
 
 
 def part_stats(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -14,9 +16,10 @@ from recombine import kernels
 from recombine.core import Batch, Example, make_job
 from recombine.errors import BadOption, FileError, Infeasible, UsageError
 from recombine.families import clutrr
-from recombine.families.clutrr import fixpoint, oracle
+from recombine.families.clutrr import balance, fixpoint, oracle, release
+from recombine.families.clutrr.balance import clauses, lowest, shares, spread, support
 from recombine.families.clutrr.closure import RELEASED, RULES, closure, expansions, grow_tree
-from recombine.families.clutrr.grammar import grammar, weights
+from recombine.families.clutrr.grammar import grammar
 from recombine.families.clutrr.kinship import CODES, GENDER, NEUTRAL, RELATIONS, inverse, word
 from recombine.families.clutrr.names import NAMES, read_names
 from recombine.families.clutrr.native import HF_COLUMNS, parse_words
@@ -98,12 +101,39 @@ def test_generator_and_oracle_know_the_same_rules() -> None:
                 assert one == compose_table()[gender, first, second], (gender, RELATIONS[first], RELATIONS[second])
 
 
-def test_targets_are_even_and_cells_within_reach() -> None:
-    for k in (2, 3, 6):
-        spread = weights(k)
-        assert (spread.sum((0, 2, 3)) > 0).all()
-        reach = (grammar().both >> k) & 1
-        assert not (spread[reach == 0] > 0).any()
+HOLD_OUT = round(0.1 * (1 << 24))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 7])
+def test_every_target_has_cells_and_all_are_within_reach(k: int) -> None:
+    for is_held_out in (False, True):
+        weights = spread(k, HOLD_OUT, is_held_out)
+        assert (weights.sum((0, 2, 3)) > 0).all()
+        assert weights.sum((0, 2, 3)).max() < 1 << 31  # so that `below` can draw from them
+        assert ((weights > 0) == support(k, HOLD_OUT, is_held_out)).all()
+        assert not (weights[(grammar().both >> k) & 1 == 0] > 0).any()
+
+
+def test_listed_clauses_are_those_that_families_have() -> None:
+    """What the rules of consistency allow can be placed in a family, and what they forbid cannot."""
+    gender, target, words = clauses(3)
+    assert len(words) == 1_080
+    kernel = kernels.load("recombine.families.clutrr.chaining", compiled=False)
+    work, rng = generating.make_work(1), np.array([5], np.uint64)
+    listed = {(g, *w) for g, w in zip(gender.tolist(), words.tolist(), strict=True)}
+    derived = [(g, *row) for (g, _), chains in balance._chains(3).items() for row in chains.tolist()]
+    for g, *row in derived[::11]:
+        work.clause[:3] = row
+        is_placed = any(kernel.place_path(work, g, 3, rng) for _ in range(40))
+        assert is_placed == ((g, *row) in listed), [RELATIONS[code] for code in row]
+    assert target.max() == 21
+
+
+def test_the_least_a_reader_of_the_ends_can_be_left() -> None:
+    assert [round(lowest(k), 4) for k in (2, 3, 4, 5, 6, 10)] == [1.0, 0.2955, 0.1591, 0.1136, 0.0909, 0.0909]
+    for k in (3, 4, 5, 6):
+        weights = spread(k, 0, False).sum(0) * shares(k)[:, None, None]
+        assert lowest(k) <= weights.max(0).sum() / weights.sum() < lowest(k) + 0.045
 
 
 # --- sound stories ---------------------------------------------------------------------------------------------------
@@ -166,13 +196,19 @@ def test_clauses_and_paraphrases_do_not_leak() -> None:
 
 
 def test_targets_are_balanced_and_readers_near_chance() -> None:
-    train = [clutrr.example(b, r) for b in [rows(2_200, k="6")] for r in range(2_200)]
-    counts = Counter(example.answer for example in train)
-    assert set(counts.values()) == {100}
-    found = clutrr.probe(train[:1_100], train[1_100:])
-    assert found["majority"] < 0.08
-    assert found["last fact"] < found["chance given gender"] + 0.08
-    assert found["first and last fact"] < found["chance given gender"] + 0.12
+    parts = {f"a/{part}": [rows(count, part, k="6")] for part, count in (("train", 8_800), ("test_k2", 2_200))}
+    assert set(Counter(parts["a/test_k2"][0].columns["target"].codes.tolist()).values()) == {100}
+    for line in clutrr.probe_parts(parts):
+        assert float(line["majority"]) < 0.06
+        assert float(line["last fact"]) < float(line["chance"]) + 0.04, line
+        assert float(line["first and last fact"]) < float(line["chance"]) + 0.05, line
+        assert float(line["floor"]) == 0.091
+
+
+def test_rare_targets_of_short_paths_are_asked_at_least_half_as_often() -> None:
+    counts = Counter(example.answer for example in examples(880, k="4"))
+    assert min(counts.values()) == 20
+    assert max(counts.values()) == 50
 
 
 def test_entity_numbers_do_not_follow_the_path() -> None:
@@ -206,6 +242,9 @@ def test_options_of_language_and_names(tmp_path: Path) -> None:
     assert all(name[0] in "FM" for name in examples(2, names=str(own))[0].plan.names)
     own.write_text("Alice,female\nAlice,male\n")
     with pytest.raises(FileError, match="both genders"):
+        read_names(str(own))
+    own.write_text("Sunday,female\nAlice,female\n")
+    with pytest.raises(FileError, match="'Sunday', a word of the stories"):
         read_names(str(own))
 
 
@@ -395,6 +434,42 @@ def test_native_shapes_read_back(tmp_path: Path) -> None:
             assert len(example.plan.facts) == len(own.plan.facts)
     header = (tmp_path / "hf.csv").read_text().splitlines()[0]
     assert header == "\ufeff" + ",".join(HF_COLUMNS)
+
+
+def test_the_released_layout(tmp_path: Path) -> None:
+    """A folder named by eight digits, a CSV per part named by its tasks, the settings beside them, and who is who."""
+    from recombine.data.generate import generate
+
+    options = {"k": "3", "noise": "supporting"}
+    generate(
+        "clutrr", tmp_path / "one", split="generalization_23", part=("test_k3", "test_k5"), recipe="release", format="native"
+    )
+    (folder,) = (path for path in (tmp_path / "one").iterdir() if path.is_dir())
+    assert re.fullmatch(r"data_[0-9a-f]{8}", folder.name)
+    assert {path.name for path in folder.iterdir()} == {"1.3_test.csv", "1.5_test.csv", "config.json"}
+    config = json.loads((folder / "config.json").read_text())
+    assert list(config) == ["train_task", "test_tasks", "args"]
+    assert config["args"]["1.5_test.csv"]["max_levels"] == 3
+    assert config["args"]["1.5_test.csv"]["test_tasks"] == "1.3,1.5"
+    for example in clutrr.read(folder / "1.5_test.csv"):
+        assert isinstance(example, Example)
+        assert example.world is not None, "node_mapping leads to the released family, whose facts these are"
+        assert len(example.world) == 42
+    jobs = [make_job(clutrr, "robust_clean", part, "sound", 1) for part in clutrr.SPLITS["robust_clean"].parts]
+    paths = [clutrr.native_path(job) for job in jobs]
+    assert [path.partition("/")[2] for path in paths[:3]] == ["1.2,1.3_train.csv", "1.2,1.3_validation.csv", "1.2,1.3_test.csv"]
+    assert len(set(paths)) == len(paths)
+    own = [make_job(clutrr, "generalization_23", part, "sound", 1, options) for part in ("train", "test_k2", "test_k3")]
+    assert len({clutrr.native_path(job) for job in own}) == 3
+
+
+def test_released_counts() -> None:
+    """The clauses of a training run: 60 and 2 of 62 at k = 2 (38 test rows), 321 and 7 of 328 at k = 3."""
+    assert make_job(clutrr, "generalization_23", "test_k2", "release", 3).stop == 38
+    part, held = release._part(make_job(clutrr, "generalization_23", "train", "release", 3).rows(0, 0))
+    seen = {k: {p.clause for _, p in part if len(p.clause) == k} for k in (2, 3)}
+    assert [len(seen[2]), len(seen[3]), Counter(len(clause) for clause in held)] == [62, 321, {2: 2, 3: 7}]
+    assert not seen[3] & held
 
 
 def test_malformed_rows_are_problems(tmp_path: Path) -> None:

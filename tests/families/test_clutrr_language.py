@@ -200,7 +200,7 @@ def many(compiled: bool, count: int) -> tuple[bytes, list[list[int]]]:
         rng[0] = word
         end, chunks = kernel.realize_story(
             facts, np.array([0] * 5 + [1] * 2, np.int32), True, np.array(genders + more, np.int8), np.arange(9, dtype=np.int32),
-            name_bytes, name_offsets, False, t, rng, plan, order, out, 0,
+            name_bytes, name_offsets, False, t, rng, np.zeros(MAX_FACTS + 1), plan, order, out, 0,
         )  # fmt: skip
         told += bytes(out[:end])
         plans.append([*plan[:chunks].ravel().tolist(), *order[:chunks].tolist(), int(rng[0])])

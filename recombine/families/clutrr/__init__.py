@@ -8,10 +8,12 @@ from recombine.core import Job, Recipe
 from recombine.families.clutrr import release
 from recombine.families.clutrr.explain import explain
 from recombine.families.clutrr.generate import SCHEMA, generate
+from recombine.families.clutrr.layout import native_extras, native_path
 from recombine.families.clutrr.native import NATIVE_NAME, read, write, write_hf
 from recombine.families.clutrr.options import OPTIONS
 from recombine.families.clutrr.oracle import validate, validate_batch
 from recombine.families.clutrr.plan import canonical, canonical_batch, cloze, example
+from recombine.families.clutrr.readers import probe_parts
 from recombine.families.clutrr.render import MEDIA, render
 from recombine.families.clutrr.score import score
 from recombine.families.clutrr.splits import SPLITS
@@ -19,7 +21,7 @@ from recombine.families.clutrr.survey import probe, survey
 
 __all__ = [
     "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "canonical", "canonical_batch", "cloze", "example", "explain", "generate", "probe", "read", "render", "score", "size",
+    "canonical", "canonical_batch", "cloze", "example", "explain", "generate", "native_extras", "native_path", "probe", "probe_parts", "read", "render", "score", "size",
     "survey", "validate", "validate_batch", "write", "write_hf",
 ]  # fmt: skip
 

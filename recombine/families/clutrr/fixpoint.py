@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 KERNEL = True
+LEAN = True
 
 EVERYTHING = 4095
 NONE_BIT = 11

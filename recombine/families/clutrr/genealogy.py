@@ -12,6 +12,7 @@ from typing import Any
 from recombine.draws import below, unit
 
 KERNEL = True
+LEAN = True
 
 SEX, FATHER, MOTHER, SPOUSE, NAMED, GENERATION = 0, 1, 2, 3, 4, 5
 MAX_PEOPLE = 200

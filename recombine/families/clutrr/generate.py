@@ -11,8 +11,9 @@ from recombine import kernels, keys
 from recombine.core import Batch, Coded, Column, ColumnType, Job, Ragged, Text
 from recombine.errors import Infeasible
 from recombine.families.clutrr import names as name_lists
+from recombine.families.clutrr.balance import Cells, cells
 from recombine.families.clutrr.genealogy import MAX_PEOPLE
-from recombine.families.clutrr.grammar import cells, grammar
+from recombine.families.clutrr.grammar import grammar
 from recombine.families.clutrr.kinship import RELATIONS
 from recombine.families.clutrr.language import store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
@@ -42,16 +43,18 @@ SCHEMA: dict[str, ColumnType] = {
     "proof": "list<int16>",
     "family": "list<int16>",
     "paraphrases": "list<int32>",
+    "members": "list<int16>",
 }
 """`facts` are triples (relation, subject, relative) as told; `places` their place on the path or -1, `kinds` 0 clean, 1
 supporting, 2 irrelevant, 3 disconnected; `proof` holds sixes (x, z, y, r1, r2, r), root first; `family` fours (gender, father,
-mother, spouse) by person, the named ones first."""
+mother, spouse) by person, the named ones first; `members` their numbers in the released family (`release` only)."""
 
 REASONS = ("clause of another part", "no proof in this family", "family limits", "noise does not fit", "no wording",
            "story of another part", "target not true")  # fmt: skip
 ANONYMOUS_POOL = 64
 RANKS = 1 << 24
 _BLOCK_ROWS = 4096
+_LONGEST_WORD = max(len(name) for name in RELATIONS)
 COMPILE_FROM_ROWS = 600
 """Interpreted rows take about three milliseconds each; loading the compiled kernels from cache about a second."""
 
@@ -87,7 +90,9 @@ class Work(NamedTuple):
     proof: Array
     detour: Array
     detour_words: Array
-    spare: Array
+    nodes: Array
+    taken: Array
+    cuts: Array
     saved: Array
     facts: Array
     chain: Array
@@ -98,6 +103,7 @@ class Work(NamedTuple):
     number: Array
     names: Array
     genders: Array
+    ways: Array
     plan: Array
     telling: Array
     seen: Array
@@ -143,9 +149,9 @@ def make_work(strata: int) -> Work:
 
     return Work(
         people=whole(MAX_PEOPLE, 6), size=whole(1), path=whole(32), clause=whole(32), proof=whole(32, 6), detour=whole(32),
-        detour_words=whole(32), spare=whole(32, 6), saved=whole(MAX_PEOPLE, 6), facts=np.zeros((MAX_FACTS, 3), np.int32), chain=np.zeros(MAX_FACTS, np.int32),
+        detour_words=whole(32), nodes=whole(64, 4), taken=whole(32), cuts=whole(64), saved=whole(MAX_PEOPLE, 6), facts=np.zeros((MAX_FACTS, 3), np.int32), chain=np.zeros(MAX_FACTS, np.int32),
         kinds=whole(MAX_FACTS), places=whole(MAX_FACTS), counts=whole(2), order=whole(MAX_PEOPLE), number=whole(MAX_PEOPLE),
-        names=np.zeros(MAX_PEOPLE, np.int32), genders=np.zeros(MAX_PEOPLE, np.int8), plan=np.zeros((MAX_FACTS, 3), np.int32),
+        names=np.zeros(MAX_PEOPLE, np.int32), genders=np.zeros(MAX_PEOPLE, np.int8), ways=np.zeros(MAX_FACTS + 1), plan=np.zeros((MAX_FACTS, 3), np.int32),
         telling=np.zeros(MAX_FACTS, np.int32), seen=whole(MAX_PEOPLE), rejected=whole(len(REASONS)), strata=whole(strata),
         block=np.full(1, -1, np.int64),
     )  # fmt: skip
@@ -161,7 +167,7 @@ def make_buffers(rows: int, facts: int, story_room: int, question_room: int) -> 
     return Buffers(
         text=np.empty(rows * story_room, np.uint8), text_offsets=offsets(),
         question=np.empty(rows * question_room, np.uint8), question_offsets=offsets(),
-        clause=np.empty(rows * 12 * facts, np.uint8), clause_offsets=offsets(),
+        clause=np.empty(rows * (_LONGEST_WORD + 1) * facts, np.uint8), clause_offsets=offsets(),
         query=np.empty(2 * rows, np.int16), target=np.empty(rows, np.int8), k=np.empty(rows, np.int8),
         held_out=np.empty(rows, np.bool_), memory=np.empty(rows, np.bool_),
         names=np.empty(rows * (facts + 2), np.int16), genders=np.empty(rows * (facts + 2), np.int8), name_offsets=offsets(),
@@ -195,11 +201,16 @@ def word_tables(d: Dials) -> store.Tables:
     return store.tables(d.values["language"], portion, d.values["store"])
 
 
+def wants_held_out(d: Dials) -> bool:
+    """Whether stories of three and more facts must have a held-out clause."""
+    return bool(d.role == "test" and d.values["hold_out"] > 0)
+
+
 def _config(d: Dials, pool: int, female: int) -> Config:
     marks = {"test": (0, RANKS // 10), "validation": (RANKS // 10, RANKS // 5), "train": (RANKS // 5, RANKS)}[d.role]
     return Config(
         noise=d.noise, noise_facts=int(d.values["noise_facts"]), anchor_any=d.values["anchor"] == "any",
-        hold_out=round(d.values["hold_out"] * RANKS), wants_held_out=d.role == "test" and d.values["hold_out"] > 0,
+        hold_out=round(d.values["hold_out"] * RANKS), wants_held_out=wants_held_out(d),
         rank_low=marks[0], rank_high=marks[1], brackets=d.mentions == "bracketed", female_names=female, all_names=pool,
         relatives=int(d.values["relatives"]), marriage=float(d.marriage), min_children=d.min_children,
         max_children=d.max_children, max_levels=d.levels, memory=float(d.values["memory"]),
@@ -213,6 +224,12 @@ def most_facts(d: Dials) -> int:
     return min(MAX_FACTS, k + max(2, each) * bin(d.noise).count("1"))
 
 
+def row_kernels(rows: int) -> Any:
+    """The kernels for this many rows: compiled if it is worth it, or if the process has them already."""
+    name = "recombine.families.clutrr.rows"
+    return kernels.load(name, compiled=rows >= COMPILE_FROM_ROWS or kernels.is_loaded(name))
+
+
 def generate(job: Job) -> Batch:
     """Rows [start, stop) of the part; slices join to the whole, whatever their bounds."""
     if job.recipe == "release":
@@ -221,29 +238,30 @@ def generate(job: Job) -> Batch:
         return generate_release(job)
     d = dials(job)
     columns, rejected = [], np.zeros(len(REASONS), np.int64)
-    rows = kernels.load("recombine.families.clutrr.rows", compiled=job.stop - job.start >= COMPILE_FROM_ROWS)
-    work = make_work(22 * len(d.ks))
+    rows = row_kernels(job.stop - job.start)
+    chosen = cells(d.ks, round(d.values["hold_out"] * RANKS), wants_held_out(d))
+    work = make_work(len(chosen.turns))
     for start in range(job.start, max(job.stop, job.start + 1), _BLOCK_ROWS):
         stop = min(start + _BLOCK_ROWS, job.stop)
-        columns.append(_block(job, d, rows, work, start, stop))
+        columns.append(_block(job, d, rows, chosen, work, start, stop))
     rejected += work.rejected
     joined = {name: _joined([block[name] for block in columns]) for name in SCHEMA}
     return Batch(job, job.start, joined, {reason: int(n) for reason, n in zip(REASONS, rejected, strict=True) if n})
 
 
-def _block(job: Job, d: Dials, rows: Any, work: Work, start: int, stop: int) -> dict[str, Column]:
+def _block(job: Job, d: Dials, rows: Any, chosen: Cells, work: Work, start: int, stop: int) -> dict[str, Column]:
     pool, female, name_bytes, name_offsets = name_table(d.mentions, d.values["names"])
     tables, questions = word_tables(d), store.questions()
     facts = most_facts(d)
     longest = int(np.diff(name_offsets).max())
     buffers = make_buffers(stop - start, facts, store.room(tables, facts, longest), 200 + 6 * longest)
-    strata = 22 * len(d.ks)
+    strata = len(chosen.turns)
     blocks = keys.states(job.base("strata"), start // strata, max(start, stop - 1) // strata + 1)
     work.block[0] = -1
     states = keys.states(job.base(), start, stop)
     rng = np.zeros(1, np.uint64)
     written = rows.write_rows(
-        start, states, blocks, np.array(d.ks, np.int64), grammar(), cells(d.ks), _config(d, len(pool), female), name_bytes,
+        start, states, blocks, np.array(d.ks, np.int64), grammar(), chosen, _config(d, len(pool), female), name_bytes,
         name_offsets, tables, questions, work, buffers, rng,
     )  # fmt: skip
     if written < stop - start:
@@ -274,6 +292,7 @@ def _columns(b: Buffers, pool: tuple[str, ...], d: Dials) -> dict[str, Column]:
         "proof": Ragged(b.proof[: 6 * b.proof_offsets[-1]].copy(), 6 * b.proof_offsets),
         "family": Ragged(b.people[: 4 * b.people_offsets[-1]].copy(), 4 * b.people_offsets),
         "paraphrases": Ragged(b.paraphrases[: b.chunk_offsets[-1]].copy(), b.chunk_offsets),
+        "members": Ragged(np.empty(0, np.int16), np.zeros(n + 1, np.int64)),
     }
 
 

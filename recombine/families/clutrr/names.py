@@ -79,7 +79,12 @@ _NAME = re.compile(r"[A-Z][A-Za-z]{1,19}")
 
 
 def read_names(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(female, male) names from a CSV of `name,gender` lines (`female`/`male`, or F/M); each name of one gender only."""
+    """(female, male) names from a CSV of `name,gender` lines (`female`/`male`, or F/M); each name of one gender only.
+
+    A word that the stories write with a capital (`June`, `Sunday`) is no name here: the text could not be read back.
+    """
+    from recombine.families.clutrr.language.store import reserved_words
+
     found: tuple[list[str], list[str]] = ([], [])
     for number, line in read_lines(Path(path)):
         name, _, gender = (cell.strip() for cell in line.partition(","))
@@ -95,6 +100,9 @@ def read_names(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     both = set(found[0]) & set(found[1])
     if both:
         raise FileError(f"{shown(path)} gives {shown(min(both))} both genders; keep one.")
+    taken = (set(found[0]) | set(found[1])) & reserved_words()
+    if taken:
+        raise FileError(f"{shown(path)} names somebody {shown(min(taken))}, a word of the stories; leave it out.")
     female, male = tuple(sorted(set(found[0]))), tuple(sorted(set(found[1])))
     if min(len(female), len(male)) < MIN_NAMES:
         raise FileError(

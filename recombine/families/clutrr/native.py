@@ -17,6 +17,7 @@ from recombine.core import Batch, Example, Problem
 from recombine.errors import FileError, shown
 from recombine.families.clutrr.closure import RELEASED, closure
 from recombine.families.clutrr.kinship import RELATIONS, word
+from recombine.families.clutrr.layout import TASK_DIGITS
 from recombine.families.clutrr.plan import Fact, People, Plan, Step, anonymous, code_of, example, inputs_of, this_family
 from recombine.families.clutrr.wording import clean_story
 from recombine.files import read_text
@@ -36,7 +37,6 @@ HF_LABELS = (
     "sister-in-law",
 )  # fmt: skip
 """Label ids of the Hugging Face card; it has no brother-in-law, which is written as 21."""
-TASK_DIGITS = {"clean": 1, "supporting": 2, "irrelevant": 3, "disconnected": 4, "supporting+irrelevant+disconnected": 5}
 MAX_CELL = 200_000
 
 _PAIR = re.compile(r"\((\d{1,4}), ?(\d{1,4})\)")
@@ -147,11 +147,14 @@ def _kind(noise: list[tuple[int, int]], edge: tuple[int, int], on_path: set[int]
     return 1 if sum(other in e and bool(on_path & set(e)) for e in noise) > 1 else 2
 
 
-def _world(cells: Mapping[str, str], genders: tuple[int, ...]) -> People | None:
-    """The hidden family with the story's people first, if the row says who they are."""
+def _world(cells: Mapping[str, str], genders: tuple[int, ...], facts: list[Fact]) -> People | None:
+    """The hidden family with the story's people first, if the row says who they are, and its facts are that family's."""
     story_of = {int(original): int(story) for original, story in _MAPPING.findall(cells.get("node_mapping", ""))}
     if sorted(story_of.values()) != list(range(len(genders))) or not story_of or max(story_of) >= RELEASED.size:
         return None
+    back, table = {story: person for person, story in story_of.items()}, closure(RELEASED)
+    if any(table.get((back[fact.subject], back[fact.relative])) != fact.relation // 2 for fact in facts):
+        return None  # numbers of another family than the released one
     number = dict(story_of)
     for person in range(RELEASED.size):
         number.setdefault(person, len(number))
@@ -215,7 +218,7 @@ def _example(cells: Mapping[str, str], place: str) -> Example:
         inputs_of(cells["story"], question, plan),
         answer,
         plan,
-        _world(cells, genders),
+        _world(cells, genders, facts),
         meta,
     )
 
@@ -241,6 +244,7 @@ def cells_of(one: Example, index: int) -> dict[str, str]:
             (plan.names[s.x], RELATIONS[s.first], plan.names[s.z]), (plan.names[s.z], RELATIONS[s.second], plan.names[s.y])]}
         for s in plan.proof
     ]  # fmt: skip
+    members = one.meta.get("members", ())
     digit = 6 if one.meta["memory"] else TASK_DIGITS.get(str(one.meta["noise"]), 5)
     return {
         "": str(index),
@@ -259,14 +263,17 @@ def cells_of(one: Example, index: int) -> dict[str, str]:
         "query_edge": repr(tuple(number[p] for p in plan.query)),
         "genders": ",".join(f"{plan.names[p]}:{('female', 'male')[plan.genders[p]]}" for p in number),
         "syn_story": "",
-        "node_mapping": "",
+        "node_mapping": repr({members[p]: number[p] for p in number}) if members else "",
         "task_split": "test" if str(one.meta["part"]).startswith("test") else "train",
         "target_text": one.answer,
     }
 
 
 def write(batches: Iterable[Batch], out: TextIO) -> None:
-    """The rows as the original's CSV. Facts of noise carry their types; `node_mapping` stays empty."""
+    """The rows as the original's CSV. Facts of noise carry their types.
+
+    `node_mapping` tells who of the released family each person is; `sound` families are all different, so theirs is empty.
+    """
     _write(batches, out, COLUMNS)
 
 

@@ -241,7 +241,8 @@ def broken_bits(batch: Batch) -> NDArray[np.int64]:
     c: Mapping[str, Any] = batch.columns
     rows = len(batch)
     out = np.zeros(rows, np.int64)
-    kernel = kernels.load("recombine.families.clutrr.fixpoint", rows >= COMPILE_FROM_ROWS)
+    module = "recombine.families.clutrr.fixpoint"
+    kernel = kernels.load(module, rows >= COMPILE_FROM_ROWS or kernels.is_loaded(module))
     masks = np.zeros((_MAX_PEOPLE, _MAX_PEOPLE), np.int64)
     scratch = np.zeros(_MAX_PEOPLE, np.int64), np.zeros(_MAX_PEOPLE, np.int64)
 

@@ -129,6 +129,8 @@ def example(batch: Batch, row: int) -> Example:
     job = batch.job
     meta = {name: cells[name] for name in ("k", "noise", "fact_count", "clause", "held_out", "memory", "target")}
     meta |= {"recipe": job.recipe, "split": job.split, "part": job.part, "options": dict(job.options)}
+    if cells["members"]:
+        meta["members"] = cells["members"]
     shown = inputs_of(cells["story"], cells["question"], plan)
     return Example(this_family(), batch.id(row), shown, cells["target"], plan, world, meta)
 

@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from recombine.draws import below, unit
+from recombine.families.clutrr.chaining import clause_rank, draw_cell, draw_path
 from recombine.families.clutrr.genealogy import FATHER, MOTHER, SEX, SPOUSE
-from recombine.families.clutrr.kernel import NO_WORDING, clause_rank, draw_story, number_people, word_story
-from recombine.families.clutrr.language.kernel import realize_question, realize_story
+from recombine.families.clutrr.kernel import NO_WORDING, draw_story, number_people, word_story
+from recombine.families.clutrr.language.kernel import copy, realize_question, realize_story
 
 KERNEL = True
+LEAN = True
 
 TRIES = 400
-"""Redraws of an item before the part is declared infeasible; after a quarter of them any target will do."""
+"""Redraws of an item before the part is declared infeasible; after a quarter of them another cell will do, after half any target."""
 
 
-def draw_stratum(row: int, block: int, strata: int, block_states: Any, w: Any, rng: Any) -> Any:
-    """The (k, target) of a row: every block of rows holds each stratum once, in an order of its own."""
+def draw_stratum(row: int, block: int, turns: Any, block_states: Any, w: Any, rng: Any) -> Any:
+    """The (k, target) of a row: every block of rows holds the same ones, each as often as its share, in an order of its own."""
+    strata = len(turns)
     if w.block[0] != block:
         w.block[0] = block
         rng[0] = block_states[block]
         for i in range(strata):
-            w.strata[i] = i
+            w.strata[i] = turns[i]
         for i in range(strata - 1, 0, -1):
             j = below(rng, i + 1)
             w.strata[i], w.strata[j] = w.strata[j], w.strata[i]
@@ -71,9 +74,7 @@ def write_clause(w: Any, k: int, t: Any, out: Any, at: int) -> Any:
         if i > 0:
             out[at] = 45
             at += 1
-        start, length = t.words[w.clause[i], 0], t.words[w.clause[i], 1]
-        out[at : at + length] = t.pool[start : start + length]
-        at += length
+        at = copy(out, at, t.pool, t.words[w.clause[i], 0], t.words[w.clause[i], 1])
     return at
 
 
@@ -82,19 +83,27 @@ def write_rows(
     t: Any, q: Any, w: Any, o: Any, rng: Any,
 ) -> Any:  # fmt: skip
     """Fill the buffers with one row per state; the number of rows written (fewer if an item found no story)."""
-    strata = 22 * len(ks)
+    strata = len(cells.turns)
     first_block = first_row // strata
     for row in range(len(states)):
         index = first_row + row
-        stratum = draw_stratum(index, index // strata - first_block, strata, block_states, w, rng)
+        stratum = draw_stratum(index, index // strata - first_block, cells.turns, block_states, w, rng)
         k = ks[stratum // 22]
         rng[0] = states[row]
         done = False
+        cell = -1
         for attempt in range(TRIES):
-            if attempt >= TRIES // 4:
+            if attempt >= TRIES // 2:
                 stratum = stratum // 22 * 22 + below(rng, 22)
-            steps = draw_story(g, cells, stratum, k, c, w, rng)
+            if attempt >= TRIES // 4 or cell < 0:
+                cell = draw_cell(cells, stratum, rng)
+                if cell < 0:
+                    continue
+            steps = draw_path(g, cells, cell, stratum % 22, k, c, w, rng)
             if steps < 0:
+                cell = -1  # no clause of this part has such ends, or next to none
+                continue
+            if not draw_story(g, stratum % 22, k, steps, c, w, rng):
                 continue
             n = number_people(w, c, rng)
             lo, hi, target = 0, k, stratum % 22
@@ -138,7 +147,7 @@ def tell_rows(
         own_names, own_genders = names[people_offsets[row] :], genders[people_offsets[row] :]
         end, chunks = realize_story(
             facts[start:stop], chains[start:stop], True, own_genders, own_names, name_bytes, name_offsets, brackets, t, rng,
-            w.plan, w.telling, text, text_offsets[row],
+            w.ways, w.plan, w.telling, text, text_offsets[row],
         )  # fmt: skip
         if end < 0:
             return row

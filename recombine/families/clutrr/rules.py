@@ -99,14 +99,23 @@ def _coupled(a: _Person, b: _Person) -> tuple[_Person, _Person]:
     return a, b
 
 
-def composed(subject_gender: int, first: int, second: int) -> int:
-    """The word for y to x where z is the `first` of x and y the `second` of z; -1 where no single word follows."""
+def joins(subject_gender: int, first: int, second: int) -> set[int]:
+    """Every neutral relation (-1: none has a word) that y may have to x where z is x's `first` and y z's `second`.
+
+    None at all if y would have to be x: somebody's wife's husband.
+    """
     start = _Person(subject_gender, True)
     ends: set[int] = set()
     for one in _walks(start, first):
         for other in _walks(one[1][-1], second):
             for steps, _ in _joined(one, (other[0], (one[1][-1], *other[1][1:]))):
                 ends.add(_NEUTRAL_OF.get("".join(steps), -1))
+    return ends
+
+
+def composed(subject_gender: int, first: int, second: int) -> int:
+    """The word for y to x where z is the `first` of x and y the `second` of z; -1 where no single word follows."""
+    ends = joins(subject_gender, first, second)
     if len(ends) != 1 or -1 in ends:
         return -1
     return 2 * ends.pop() + 1 - GENDER[second]
@@ -127,4 +136,17 @@ def compose_table() -> NDArray[np.int8]:
     for gender, first, second in product((0, 1), range(n), range(n)):
         if fits(gender, first) and fits(GENDER[first], second):
             table[gender, first, second] = composed(gender, first, second)
+    return table
+
+
+@cache
+def return_table() -> NDArray[np.bool_]:
+    """[gender of x, r1, r2]: whether the two words in a row can only lead back to x."""
+    import numpy as np
+
+    n = len(RELATIONS)
+    table = np.zeros((2, n, n), np.bool_)
+    for gender, first, second in product((0, 1), range(n), range(n)):
+        if fits(gender, first) and fits(GENDER[first], second):
+            table[gender, first, second] = not joins(gender, first, second)
     return table

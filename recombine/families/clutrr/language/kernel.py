@@ -13,6 +13,8 @@ import numpy as np
 from recombine.draws import below, unit
 
 KERNEL = True
+LEAN = True
+_INT = np.int64  # named so that functions that make no arrays do not name `np`
 
 LITERAL, NAME, PRONOUN, KIN, EVENT, TIME = 0, 1, 2, 3, 4, 5
 BASE = 23
@@ -21,7 +23,7 @@ MAX_FACTS = 64
 
 def clause_key(facts: Any, first: int, length: int, genders: Any) -> Any:
     """The place of this chunk's clause in `Tables.first` and `Tables.counts`: its relations and its first person's gender."""
-    key = np.int64(0)
+    key = _INT(0)
     for j in range(3):
         key = key * BASE + (facts[first + j, 0] + 1 if j < length else 0)
     return key * 2 + genders[facts[first, 1]]
@@ -43,15 +45,15 @@ def is_worded(facts: Any, chain: Any, first: int, length: int, genders: Any, t: 
     return is_chain(facts, chain, first, length) and t.counts[clause_key(facts, first, length, genders)] > 0
 
 
-def plan_story(facts: Any, chain: Any, genders: Any, t: Any, rng: Any, plan: Any) -> Any:
+def plan_story(facts: Any, chain: Any, genders: Any, t: Any, rng: Any, ways: Any, plan: Any) -> Any:
     """Fill `plan` with (first fact, length, paraphrase) per chunk; the number of chunks, or -1 if nothing words the facts.
 
     Every grouping into chunks that can be worded is equally likely; no paraphrase comes twice while others are left.
     """
     n = len(facts)
-    ways = np.zeros(n + 1, np.float64)
-    ways[n] = 1.0
+    ways[n] = 1.0  # ways[i]: groupings of the facts from i on
     for i in range(n - 1, -1, -1):
+        ways[i] = 0.0
         for length in range(1, min(t.longest, n - i) + 1):
             if is_worded(facts, chain, i, length, genders, t):
                 ways[i] += ways[i + length]
@@ -78,9 +80,9 @@ def plan_story(facts: Any, chain: Any, genders: Any, t: Any, rng: Any, plan: Any
 
 def draw_paraphrase(key: int, t: Any, rng: Any, plan: Any, chunks: int) -> Any:
     """A paraphrase of this clause; one whose frame the story has already used is drawn again, up to eight times."""
-    code = np.int64(0)
+    code = _INT(0)
     for _ in range(8):
-        code = np.int64(t.candidates[t.first[key] + below(rng, t.counts[key])])
+        code = _INT(t.candidates[t.first[key] + below(rng, t.counts[key])])
         fresh = True
         for c in range(chunks):
             if t.templates[plan[c, 2] >> 1, 0] == t.templates[code >> 1, 0]:
@@ -124,9 +126,9 @@ def write_name(person: int, names: Any, name_bytes: Any, name_offsets: Any, brac
 def kin_word(facts: Any, first: int, a: int, b: int, genders: Any, t: Any) -> Any:
     """The code of what path person b is to path person a (neighbours on the chunk's path, in either direction)."""
     if b > a:
-        return np.int64(facts[first + a, 0])
+        return _INT(facts[first + a, 0])
     fact = first + b
-    return np.int64(t.inverse[facts[fact, 0], genders[facts[fact, 1]]])
+    return _INT(t.inverse[facts[fact, 0], genders[facts[fact, 1]]])
 
 
 def person_at(facts: Any, first: int, place: int) -> Any:
@@ -185,15 +187,15 @@ def write_story(
 
 def realize_story(
     facts: Any, chain: Any, mixed: bool, genders: Any, names: Any, name_bytes: Any, name_offsets: Any, brackets: bool,
-    t: Any, rng: Any, plan: Any, order: Any, out: Any, at: int,
+    t: Any, rng: Any, ways: Any, plan: Any, order: Any, out: Any, at: int,
 ) -> Any:  # fmt: skip
     """Append a whole story to `out` from place `at`; (the new end, the number of chunks), or (-1, 0) if it cannot be worded.
 
     `facts` int[n, 3] in story order; `chain` int[n] numbers the chains (path 0, each noise path its own), which never share
-    a chunk; `mixed` shuffles the chunks. `names` gives each person a place in `name_offsets`. On return `plan[:chunks]` holds
+    a chunk; `mixed` shuffles the chunks; `ways` is scratch, float64[`MAX_FACTS` + 1]. `names` gives each person a place in `name_offsets`. On return `plan[:chunks]` holds
     (first fact, length, paraphrase) and `order[:chunks]` the order of telling. `out` needs `store.room(n)` free bytes.
     """
-    chunks = plan_story(facts, chain, genders, t, rng, plan)
+    chunks = plan_story(facts, chain, genders, t, rng, ways, plan)
     if chunks < 0:
         return -1, 0
     if mixed:

@@ -64,6 +64,7 @@ def realize(
     array = np.array(facts, np.int32).reshape(-1, 3)
     chain = np.array(chains if chains is not None else [0] * len(facts), np.int32)
     plan, order = np.zeros((MAX_FACTS, 3), np.int32), np.zeros(MAX_FACTS, np.int32)
+    ways = np.zeros(MAX_FACTS + 1)
     name_bytes, name_offsets = name_table(names)
     out = np.zeros(store.room(t, len(facts), int(np.diff(name_offsets).max(initial=1))), np.uint8)
     spare = np.zeros_like(out)
@@ -71,7 +72,7 @@ def realize(
     gender, rng = np.array(genders, np.int8), np.array([stream.word], np.uint64)
     kernel = kernels.load(KERNEL_MODULE, compiled=False)
     end, chunks = kernel.realize_story(
-        array, chain, mixed, gender, people, name_bytes, name_offsets, brackets, t, rng, plan, order, out, 0
+        array, chain, mixed, gender, people, name_bytes, name_offsets, brackets, t, rng, ways, plan, order, out, 0
     )  # fmt: skip
     stream.word = int(rng[0])
     if end < 0:
