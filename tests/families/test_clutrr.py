@@ -16,7 +16,7 @@ from recombine import kernels
 from recombine.core import Batch, Example, make_job
 from recombine.errors import BadOption, FileError, Infeasible, UsageError
 from recombine.families import clutrr
-from recombine.families.clutrr import balance, fixpoint, oracle, release
+from recombine.families.clutrr import balance, fixpoint, oracle, release, runs
 from recombine.families.clutrr.balance import clauses, lowest, shares, spread, support
 from recombine.families.clutrr.closure import RELEASED, RULES, closure, expansions, grow_tree
 from recombine.families.clutrr.grammar import grammar
@@ -163,10 +163,18 @@ def test_all_noise_and_a_long_chain() -> None:
 
 def test_compiled_and_interpreted_rows_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job(clutrr, "generalization_23", "test_k4", "sound", 5, {"noise": "all"}).rows(0, 12)
-    slow = clutrr.generate(job)
-    monkeypatch.setattr(generating, "COMPILE_FROM_ROWS", 1)
-    fast = clutrr.generate(job)
+    monkeypatch.setattr(kernels, "is_loaded", lambda name: False)
+    release._run.cache_clear()
+    release._part.cache_clear()
+    released = make_job(clutrr, "generalization_23", "test_k5", "release", 5).rows(0, 12)
+    slow, slow_released = clutrr.generate(job), clutrr.generate(released)
+    release._run.cache_clear()
+    release._part.cache_clear()
+    for module in (generating, runs):
+        monkeypatch.setattr(module, "COMPILE_FROM_ROWS", 1)
+    fast, fast_released = clutrr.generate(job), clutrr.generate(released)
     assert [slow.row(i) for i in range(12)] == [fast.row(i) for i in range(12)]
+    assert [slow_released.row(i) for i in range(12)] == [fast_released.row(i) for i in range(12)]
 
 
 def test_twenty_thousand_stories_are_right() -> None:

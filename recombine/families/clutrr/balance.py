@@ -211,6 +211,7 @@ def cells(ks: tuple[int, ...], hold_out: int, is_held_out: bool) -> Cells:
 def lowest(k: int) -> float:
     """The accuracy that a reader of the first and last word has at least, however stories of k facts are drawn.
 
+    The shares of the targets are taken as they are.
     A drawing that leaves the reader z(p) at the pair p gives a target no more than the sum of z over the pairs that can prove it.
     So the least sum of all z is a linear program with 22 conditions; this is its dual, solved exactly: prices for targets, such
     that no pair's targets cost more than 1 together, of the greatest total value.

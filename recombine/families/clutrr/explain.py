@@ -10,7 +10,7 @@ from recombine.families.clutrr.plan import Fact, People, Plan
 from recombine.families.clutrr.rules import compose_table
 
 MAJORITY = "brother"
-"""What the reader who always gives one answer says; in `sound` all 22 are equally frequent."""
+"""What the reader who always gives one answer says; in `sound` all 22 are about equally frequent."""
 
 
 def kin(world: People | None, x: int, y: int) -> int | None:

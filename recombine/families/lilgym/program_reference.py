@@ -30,10 +30,11 @@ from recombine.families.lilgym.program_values import (
 from recombine.families.lilgym.scene import Scene
 
 FUEL = 100_000
-"""Steps that one evaluation may take: one per node that is visited, and one per element of a collection that a function is given.
+"""Steps that one evaluation may take: one per node that is visited, one per element of a collection that a function is given, and
+some per tuple of `combinations`.
 
-The hungriest published program takes 4,400 steps in a dense scene, our own statements fewer than 900. Programs that use up
-all their steps take 30 to 60 ms of a present-day core (`benchmarks/check_lilgym_programs.py` prints the slowest).
+The hungriest published program takes 5,700 steps in a dense scene, our own statements fewer than 900. Programs that use up
+all their steps take 30 to 95 ms of a shared core (`benchmarks/check_lilgym_programs.py` prints the slowest).
 """
 
 
