@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import recombine
-from recombine.core import Batch, Checking, Coded, Example, Family, Job, make_job
+from recombine.abilities import Checking
+from recombine.core import Batch, Coded, Example, Family, Job, make_job
 from recombine.data import columns
 from recombine.data.generate import generate
 from recombine.data.verify import canonical_words

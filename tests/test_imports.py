@@ -11,9 +11,10 @@ import recombine
 
 PACKAGE = Path(recombine.__file__).parent
 
-FLOOR = {"core", "keys", "draws", "errors", "kernels", "files", "charts", "pages"}
+FLOOR = {"core", "abilities", "keys", "draws", "errors", "kernels", "files", "charts", "pages"}
 MAY_SEE: dict[str, set[str]] = {
-    "core": {"keys", "errors"},
+    "core": {"abilities", "keys", "errors"},
+    "abilities": {"core"},
     "keys": set(),
     "draws": set(),
     "errors": set(),

@@ -10,7 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from recombine.core import Example, Problem, Surveying
+from recombine.abilities import Surveying
+from recombine.core import Example, Problem
 from recombine.data.shortcuts import ShortcutScore, shortcut_scores
 from recombine.families import family as find_family
 from recombine.pages import page, table

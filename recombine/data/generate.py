@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine import __version__
-from recombine.core import Filing
+from recombine.abilities import Filing
 from recombine.data.card import write_card
 from recombine.data.engines import ENGINES
 from recombine.data.folders import MANIFEST, Folder, fingerprint, open_folder, part_summary

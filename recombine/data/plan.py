@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from recombine import keys
-from recombine.core import Batch, Family, Filing, Job, Picking, make_job, part_size
+from recombine.abilities import Filing, Picking
+from recombine.core import Batch, Family, Job, make_job, part_size
 from recombine.data.columns import join, take
 from recombine.errors import FileError, UnknownName, UsageError, shown
 from recombine.families import family as find_family

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from recombine import charts
-from recombine.core import Batch, Coded, Column, Probing, Ragged, Text
+from recombine.abilities import Probing
+from recombine.core import Batch, Coded, Column, Ragged, Text
 from recombine.data.folders import Folder, open_folder
 
 MOST_VALUES = 400

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from recombine import __version__, keys
-from recombine.core import Batch, Checking, Family, Part, Problem
+from recombine.abilities import Checking
+from recombine.core import Batch, Family, Part, Problem
 from recombine.data import columns
 from recombine.data.engines import SMALL_JOB_ROWS
 from recombine.data.folders import Folder, fingerprint, open_folder

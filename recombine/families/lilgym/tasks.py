@@ -1,6 +1,6 @@
 """Where episodes start: the rows of a batch, or examples from a file, as instances that can be acted in.
 
-`start`, `step` and `masks` are the family's `core.Acting`: batched, without Gymnasium.
+`start`, `step` and `masks` are the family's `abilities.Acting`: batched, without Gymnasium.
 """
 
 from __future__ import annotations
