@@ -130,6 +130,40 @@ def test_kill_9_at_a_random_moment(tmp_path: Path, moment: int) -> None:
     assert tree(out) == tree(tmp_path / "whole")
 
 
+HOLDER = """
+import fcntl, sys, time
+from recombine.processes import pool
+kept = []
+def hold(path):
+    kept.append(open(path, "w"))
+    fcntl.flock(kept[0], fcntl.LOCK_EX)
+if __name__ == "__main__":
+    pool(1).submit(hold, sys.argv[1]).result()
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
+    import fcntl
+
+    (tmp_path / "holder.py").write_text(HOLDER)
+    words = [sys.executable, str(tmp_path / "holder.py"), str(tmp_path / "lock")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as parent, (tmp_path / "lock").open("w") as lock:
+        assert parent.stdout is not None and parent.stdout.readline() == "held\n"
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        parent.kill()
+        for _ in range(300):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.1)
+            else:
+                return
+    pytest.fail("the worker lives on")
+
+
 def test_verify_finds_every_damage(tmp_path: Path) -> None:
     folder = generate("scan", tmp_path / "out", split="length", size=60).path
     files = sorted(folder.rglob("*.parquet"))

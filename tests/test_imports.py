@@ -11,7 +11,7 @@ import recombine
 
 PACKAGE = Path(recombine.__file__).parent
 
-FLOOR = {"core", "abilities", "keys", "draws", "errors", "kernels", "files", "charts", "pages"}
+FLOOR = {"core", "abilities", "keys", "draws", "errors", "kernels", "files", "charts", "pages", "processes"}
 MAY_SEE: dict[str, set[str]] = {
     "core": {"abilities", "keys", "errors"},
     "abilities": {"core"},
@@ -20,6 +20,7 @@ MAY_SEE: dict[str, set[str]] = {
     "errors": set(),
     "charts": set(),
     "pages": set(),
+    "processes": set(),
     "kernels": set(),
     "files": {"errors"},
     "grid": FLOOR,

@@ -10,13 +10,14 @@ import multiprocessing
 import os
 import queue
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import Any
 
 from recombine.data.plan import Plan
 from recombine.data.shards import ShardRecord, make_shard
 from recombine.errors import RecombineError, UsageError
+from recombine.processes import pool
 
 Tick = Callable[[int], None]
 SMALL_JOB_ROWS = 40_000
@@ -36,18 +37,17 @@ def run_processes(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, 
     if workers <= 1 or rows <= SMALL_JOB_ROWS:
         yield from run_serial(plan, numbers, folder, tick)
         return
-    context = multiprocessing.get_context("spawn")
-    ticks = context.Queue()
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_set_ticks, initargs=(ticks,))
+    ticks = multiprocessing.get_context("spawn").Queue()
+    makers = pool(workers, _set_ticks, ticks)
     try:
-        pending: set[Future[ShardRecord]] = {pool.submit(_make, plan.to_json(), n, str(folder)) for n in numbers}
+        pending: set[Future[ShardRecord]] = {makers.submit(_make, plan.to_json(), n, str(folder)) for n in numbers}
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             _drain(ticks, tick)
             for future in done:
                 yield future.result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        makers.shutdown(wait=True, cancel_futures=True)
         ticks.close()
         ticks.join_thread()
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from recombine.data.engines import SMALL_JOB_ROWS
 from recombine.data.folders import Folder, fingerprint, open_folder
 from recombine.data.shards import sha256_of
 from recombine.errors import FileError, RecombineError, UsageError, shown
+from recombine.processes import pool
 
 KEPT_PROBLEMS = 1_000
 """Problems of one shard that are kept with their text; all are counted."""
@@ -128,8 +127,8 @@ def _results(
             tick(result.rows)
             yield number, result
         return
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        futures = {number: pool.submit(_check_shard, str(folder.path), number, sample) for number in numbers}
+    with pool(workers) as checkers:
+        futures = {number: checkers.submit(_check_shard, str(folder.path), number, sample) for number in numbers}
         for number, future in futures.items():
             result = future.result()
             tick(result.rows)

@@ -6,13 +6,12 @@ three runs can give 5.9 only so.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import statistics
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from recombine.files import write_json, write_text
 from recombine.models.cells import Cell
 from recombine.models.experiments import TEST, Experiment, Scale, find_scale, run
 from recombine.models.tables import TABLES
+from recombine.processes import pool
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ def _run_all(experiments: Sequence[Experiment], runs: Path, workers: int) -> dic
             found[e.name] = run(e, runs)
             _tell(found, len(experiments), e.name)
         return found
-    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
-        futures = {pool.submit(run, e, runs): e.name for e in experiments}
+    with pool(count) as trainers:
+        futures = {trainers.submit(run, e, runs): e.name for e in experiments}
         for future in as_completed(futures):
             found[futures[future]] = future.result()
             _tell(found, len(experiments), futures[future])

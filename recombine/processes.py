@@ -1,0 +1,29 @@
+"""Pools of worker processes that never outlive the process that started them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+
+def pool(workers: int, prepare: Callable[..., None] | None = None, *given: Any) -> ProcessPoolExecutor:
+    """Fresh processes, each of which first calls `prepare(*given)`. They end when this process ends, even if it is killed."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(prepare, given))
+
+
+def _begin(prepare: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    if prepare is not None:
+        prepare(*given)
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
