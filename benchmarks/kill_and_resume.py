@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import random
 import signal
 import subprocess
@@ -37,7 +38,7 @@ def main() -> int:
         started = time.perf_counter()
         subprocess.run([*command, f"{scratch}/whole"], check=True, stdout=subprocess.DEVNULL)
         length = time.perf_counter() - started
-        print(f"an unbroken run takes {length:.1f} s")
+        print(f"an unbroken run takes {length:.1f} s", flush=True)
         kills = done = 0
         while kills < arguments.kills:
             process = subprocess.Popen([*command, f"{scratch}/cut"], stdout=subprocess.DEVNULL, start_new_session=True)
@@ -50,8 +51,8 @@ def main() -> int:
                 subprocess.run(["rm", "-rf", f"{scratch}/cut"], check=True)
             except subprocess.TimeoutExpired:
                 kills += 1
-                subprocess.run(["kill", f"-{signal.SIGKILL.value}", f"-{process.pid}"], check=False)
-                process.wait()
+                os.killpg(process.pid, signal.SIGKILL)
+                assert process.wait() == -signal.SIGKILL
         subprocess.run([*command, f"{scratch}/cut"], check=True, stdout=subprocess.DEVNULL)
         same = tree(Path(scratch, "cut")) == tree(Path(scratch, "whole"))
         print(f"{kills} kills, {done + 1} finished runs: {'all bytes equal' if same else 'DIFFERENT'}")
