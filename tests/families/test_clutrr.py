@@ -498,3 +498,9 @@ def test_malformed_rows_are_problems(tmp_path: Path) -> None:
 def test_noise_names() -> None:
     assert NOISE_NAMES[0] == "clean"
     assert NOISE_NAMES[7] == "supporting+irrelevant+disconnected"
+
+
+@pytest.mark.parametrize(("k", "released"), [(4, 190), (5, 174), (6, 107), (7, 144), (8, 150), (9, 119), (10, 119)])
+def test_release_has_about_as_many_rows_of_untrained_lengths_as_released(k: int, released: int) -> None:
+    sizes = [clutrr.size(make_job(clutrr, "generalization_23", f"test_k{k}", "release", seed)) for seed in range(3)]
+    assert abs(sum(sizes) / 3 - released) < 0.2 * released
