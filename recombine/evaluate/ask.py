@@ -301,18 +301,11 @@ def ask(
         statuses, mean = _write(asked.examples(), journal)
         if running.problem is not None and not isinstance(running.problem, CapReached):
             raise running.problem
+        errors = Counter(record["error"] for record in journal.replies.values() if record["error"])
+        used = (budget.requests, budget.tokens_in, budget.tokens_out, budget.cost)
         return Outcome(
-            asked.count,
-            running.asked_now,
-            statuses,
-            mean,
-            budget.requests,
-            budget.tokens_in,
-            budget.tokens_out,
-            budget.cost,
-            str(running.problem or ""),
-            dict(Counter(record["error"] for record in journal.replies.values() if record["error"]).most_common()),
-        )
+            asked.count, running.asked_now, statuses, mean, *used, str(running.problem or ""), dict(errors.most_common())
+        )  # fmt: skip
 
 
 async def _run(running: _Running, concurrency: int) -> None:
