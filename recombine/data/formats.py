@@ -10,8 +10,6 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recombine.core import Batch, Family
-from recombine.data import columns
 from recombine.errors import FileError, shown
 from recombine.files import parse_json, read_lines
 
@@ -79,9 +77,3 @@ Writer = Callable[[Iterable[pa.Table], pa.Schema, IO[bytes]], None]
 Reader = Callable[[Path, pa.Schema], Iterator[pa.Table]]
 WRITERS: dict[str, Writer] = {"parquet": write_parquet, "jsonl": write_jsonl}
 READERS: dict[str, Reader] = {"parquet": read_parquet, "jsonl": read_jsonl}
-
-
-def tables_of(batches: Iterable[Batch], family: Family) -> Iterator[pa.Table]:
-    """Batches as Arrow tables, one each."""
-    for batch in batches:
-        yield columns.to_arrow(batch, family.SCHEMA)

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from recombine import keys
-from recombine.evaluate.scoring import Record, Run
+from recombine.evaluate.scoring import Run
 from recombine.evaluate.statistics import wilson
 
 CHANCE_PAIRS = 400
@@ -73,8 +73,3 @@ def _chance(run: Run, wrong: list[int]) -> dict[str, float]:
 def main_mistake(run: Run) -> NamedMistake | None:
     """The mistake that explains most of the errors, if one stands above chance."""
     return next((mistake for mistake in diagnose(run) if mistake.is_above_chance), None)
-
-
-def unnamed_errors(records: list[Record]) -> int:
-    """Wrong answers that are no known reader's."""
-    return sum(record.status == "wrong" and not record.mistakes for record in records)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine import __version__
-from recombine.core import Example, Family, make_job
+from recombine.core import Example, make_job
 from recombine.data.datasets import Dataset
 from recombine.data.folders import Folder, open_folder
 from recombine.data.plan import plan_part
@@ -255,8 +255,3 @@ def gaps(evaluation: Evaluation) -> list[dict[str, Any]]:
                         }
                     )
     return found
-
-
-def family_of(evaluation: Evaluation, key: str) -> Family:
-    """The family of a part."""
-    return evaluation.of(key)[0].examples[0].family

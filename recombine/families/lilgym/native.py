@@ -24,7 +24,6 @@ NATIVE_COLORS = ("Yellow", "Black", "#0099ff")
 ORDERS = tuple(itertools.permutations(range(3)))
 """The orders of three boxes; the first changes nothing."""
 PART_FILES = {"train": "train", "validation": "dev", "test": "test"}
-MAX_RECORDS = 2_000_000
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
