@@ -15,10 +15,11 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
-from torch import Tensor
+from torch import Tensor, nn
 
-from recombine.errors import FileError, shown
-from recombine.files import read_json, writing
+from recombine import __version__
+from recombine.errors import FileError, UsageError, shown
+from recombine.files import read_json, write_json, writing
 from recombine.models import find_model
 from recombine.models.base import Model
 
@@ -81,6 +82,39 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Te
         number, _, name = key.partition(".")
         state.setdefault(int(number), {})[name] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def save_last(folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer, state: State) -> None:
+    """Replace the last checkpoint of a run: weights, the optimizer's memory and the loop's state."""
+    tensors = {f"model.{name}": tensor for name, tensor in module.state_dict().items()}
+    tensors |= {f"optimizer.{name}": tensor for name, tensor in flat_optimizer(optimizer).items()}
+    save_tensors(folder / LAST, tensors, state)
+
+
+def resume_last(folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer) -> State:
+    """Take up the last checkpoint of a run; a fresh state if there is none."""
+    if not (folder / LAST).is_file():
+        return State()
+    tensors, state = load_tensors(folder / LAST)
+    module.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
+    restore_optimizer(optimizer, {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")})
+    return state
+
+
+def claim(folder: Path, description: Mapping[str, Any]) -> None:
+    """Write `run.json`, or make sure that the one in the folder describes the same run (whatever versions made it)."""
+    if not (folder / RUN).is_file():
+        if folder.exists() and any(folder.iterdir()):
+            raise FileError(f"{shown(str(folder))} is not empty and holds no {RUN}; name another folder.")
+        versions = {"recombine": __version__, "torch": torch.__version__.split("+")[0]}
+        write_json(folder / RUN, {**description, **versions})
+        return
+    found = read_run(folder)
+    for name, value in description.items():
+        if found.get(name) != json.loads(json.dumps(value)):
+            raise UsageError(
+                f"{shown(str(folder))} holds another run ({name} differs); name another folder, or delete that one."
+            )
 
 
 def make_model(description: Mapping[str, Any]) -> Model:

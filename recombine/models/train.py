@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from recombine import __version__, keys
-from recombine.errors import FileError, UsageError, shown
+from recombine import keys
+from recombine.errors import UsageError, shown
 from recombine.files import write_json, write_text
 from recombine.models import checkpoints, find_model
 from recombine.models.base import Model, Training, as_json, find_device, single_thread
 from recombine.models.batching import buckets, by_length, to_device
-from recombine.models.checkpoints import BEST, LAST, METRICS, RESULT, RUN, State, load_tensors, save_tensors
+from recombine.models.checkpoints import BEST, METRICS, RESULT, State, save_tensors
 
 if TYPE_CHECKING:
     from recombine.core import Example
@@ -79,7 +79,7 @@ def train(
     cls, _ = find_model(plan.model)
     torch.manual_seed(keys.state("weights", plan.training.seed))
     model = cls.build(plan.config, examples)
-    _claim(plan, model, out)
+    checkpoints.claim(out, _described(plan, model))
     run = _Run(plan.training, model.to(place), out, place, metric or mean_score)
     run.resume()
     if not run.state.stopped:
@@ -94,26 +94,15 @@ def _silent(_state: State, _steps: int) -> None:
     """No progress report."""
 
 
-def _claim(plan: Plan, model: Model, out: Path) -> None:
-    """Write `run.json`, or make sure that the one in `out` describes the same run."""
-    description = {
+def _described(plan: Plan, model: Model) -> dict[str, Any]:
+    """The run as `run.json` tells it."""
+    return {
         "model": plan.model,
         "config": as_json(plan.config),
         "codec": model.codec,
         "training": as_json(plan.training),
         "data": plan.data,
-        "recombine": __version__,
-        "torch": torch.__version__.split("+")[0],
     }
-    if not (out / RUN).is_file():
-        if out.exists() and any(out.iterdir()):
-            raise FileError(f"{shown(str(out))} is not empty and holds no {RUN}; name another folder.")
-        write_json(out / RUN, description)
-        return
-    found = checkpoints.read_run(out)
-    for name in ("model", "config", "codec", "training", "data"):
-        if found.get(name) != json.loads(json.dumps(description[name])):
-            raise UsageError(f"{shown(str(out))} holds another run ({name} differs); name another folder, or delete that one.")
 
 
 class _Run:
@@ -126,18 +115,11 @@ class _Run:
 
     def resume(self) -> None:
         """Take up the last checkpoint, if there is one."""
-        if not (self.out / LAST).is_file():
-            return
-        tensors, self.state = load_tensors(self.out / LAST)
-        self.model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
-        stored = {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")}
-        checkpoints.restore_optimizer(self.optimizer, stored)
+        self.state = checkpoints.resume_last(self.out, self.model, self.optimizer)
 
     def save(self) -> None:
         """Replace the last checkpoint."""
-        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
-        stored = checkpoints.flat_optimizer(self.optimizer)
-        save_tensors(self.out / LAST, tensors | {f"optimizer.{name}": tensor for name, tensor in stored.items()}, self.state)
+        checkpoints.save_last(self.out, self.model, self.optimizer, self.state)
 
     def fit(self, examples: list[Example], held: list[Example], report: Report) -> None:
         """Epochs until one of the reasons to stop holds."""

@@ -14,16 +14,13 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
-import torch
-
-from recombine import __version__
-from recombine.errors import FileError, UnknownName, UsageError, shown
+from recombine.errors import FileError, UnknownName, shown
 from recombine.families.lilgym.acting import Instances, Setting
 from recombine.families.lilgym.edits import RuleBook
 from recombine.files import write_json, write_text
 from recombine.models import checkpoints
 from recombine.models.base import as_json, changed
-from recombine.models.checkpoints import BEST, LAST, METRICS, RESULT, RUN, State, load_tensors, save_tensors
+from recombine.models.checkpoints import BEST, METRICS, RESULT, State, load_tensors, save_tensors
 from recombine.rl.play import Episode, measure, play_all
 from recombine.rl.policies import Agent, Reader, find_policy
 from recombine.rl.ppo import Learner, Tally
@@ -83,42 +80,17 @@ class Run:
 
     def __init__(self, plan: Plan, out: Path, device: str = "cpu") -> None:
         self.plan, self.out, self.reader = plan, out, find_policy(plan.policy)
-        self._claim()
+        checkpoints.claim(out, {
+            "model": "ppo", "policy": plan.policy, "config": as_json(plan.config), "settings": as_json(plan.settings),
+            "task": as_json(plan.task),
+        })  # fmt: skip
         settings = plan.settings
         fit, self.validation = held_out(plan.task.load("train"), settings.held_out)
         self.learner = Learner(settings, self.reader, plan.config, fit, device)
-        self.state = State()
-        if (out / LAST).is_file():
-            self._resume()
-
-    def _claim(self) -> None:
-        """Write `run.json`, or make sure that the one in the folder describes the same run."""
-        plan, out = self.plan, self.out
-        description = {
-            "model": "ppo", "policy": plan.policy, "config": as_json(plan.config), "settings": as_json(plan.settings),
-            "task": as_json(plan.task), "recombine": __version__, "torch": torch.__version__.split("+")[0],
-        }  # fmt: skip
-        if not (out / RUN).is_file():
-            if out.exists() and any(out.iterdir()):
-                raise FileError(f"{shown(str(out))} is not empty and holds no {RUN}; name another folder.")
-            write_json(out / RUN, description)
-            return
-        found = checkpoints.read_run(out)
-        for name in ("model", "policy", "config", "settings", "task"):
-            if found.get(name) != json.loads(json.dumps(description[name])):
-                raise UsageError(f"{shown(str(out))} holds another run ({name} differs); name another folder, or delete it.")
-
-    def _resume(self) -> None:
-        tensors, self.state = load_tensors(self.out / LAST)
-        agent = {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}
-        self.learner.agent.load_state_dict(agent)
-        stored = {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")}
-        checkpoints.restore_optimizer(self.learner.optimizer, stored)
+        self.state = checkpoints.resume_last(out, self.learner.agent, self.learner.optimizer)
 
     def _save(self) -> None:
-        tensors = {f"model.{name}": tensor for name, tensor in self.learner.agent.state_dict().items()}
-        stored = checkpoints.flat_optimizer(self.learner.optimizer)
-        save_tensors(self.out / LAST, tensors | {f"optimizer.{name}": tensor for name, tensor in stored.items()}, self.state)
+        checkpoints.save_last(self.out, self.learner.agent, self.learner.optimizer, self.state)
 
     def fit(self, progress: Progress) -> None:
         """Periods of updates, each closed by a validation, until one of the reasons to stop holds."""
