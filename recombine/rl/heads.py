@@ -1,11 +1,12 @@
 """From a state's vector to log-probabilities of all actions: type, then position, then attributes; or one flat softmax.
 
 Both kinds of scene number their actions alike: 0 STOP; 1 + position * items + item ADD; 1 + positions * items + position REMOVE.
-TOWER has 3 positions and 3 items (colours), SCATTER 95 and 27 (shape, colour, size).
+TOWER has 3 positions and 3 items (colours), SCATTER 19 × 5 positions and 3 × 3 × 3 items (shape, colour, size).
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 import torch
@@ -18,10 +19,20 @@ NEVER = -1e9
 
 
 class Layout(NamedTuple):
-    """How many positions and items there are."""
+    """The factors of a position and of an item, each with its number of values."""
 
-    positions: int
-    items: int
+    place: tuple[int, ...]
+    item: tuple[int, ...]
+
+    @property
+    def positions(self) -> int:
+        """All positions."""
+        return prod(self.place)
+
+    @property
+    def items(self) -> int:
+        """All items."""
+        return prod(self.item)
 
     @property
     def actions(self) -> int:
@@ -34,39 +45,42 @@ class Layout(NamedTuple):
         return values[:, :1], values[:, 1:border].view(-1, self.positions, self.items), values[:, border:]
 
 
-LAYOUTS: dict[Kind, Layout] = {"tower": Layout(3, 3), "scatter": Layout(95, 27)}
+LAYOUTS: dict[Kind, Layout] = {"tower": Layout((3,), (3,)), "scatter": Layout((19, 5), (3, 3, 3))}
+
+
+def joint(scores: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """Log-probabilities (n, combinations) of factors that are independent given the state; scores (n, values of all factors)."""
+    found = scores.new_zeros(len(scores), 1)
+    for factor in scores.split(sizes, 1):
+        found = (found.unsqueeze(2) + factor.log_softmax(1).unsqueeze(1)).flatten(1)
+    return found
 
 
 class FactoredHead(nn.Module):
-    """p(type) · p(position | type) · p(item | position); factors that an action does not need are left out."""
+    """p(type) · p(position | type) · p(item), of which an action has the factors that it needs.
 
-    def __init__(self, layout: Layout, width: int, inner: int = 64) -> None:
+    A position is a product of its coordinates' factors, an item of its attributes': what is learnt of yellow in one place
+    holds in all of them, and the two columns of a separator are avoided in every row.
+    """
+
+    def __init__(self, layout: Layout, width: int) -> None:
         super().__init__()
         self.layout = layout
         self.types = nn.Linear(width, 3)
-        self.places = nn.Linear(width, 2 * layout.positions)
-        self.inner = nn.Linear(width, inner)
-        self.position = nn.Parameter(torch.randn(layout.positions, inner) * inner**-0.5)
-        self.items = nn.Linear(inner, layout.items)
-        for layer in (self.types, self.places, self.items):
+        self.add_at = nn.Linear(width, sum(layout.place))
+        self.remove_at = nn.Linear(width, sum(layout.place))
+        self.items = nn.Linear(width, sum(layout.item))
+        for layer in (self.types, self.add_at, self.remove_at, self.items):
             nn.init.orthogonal_(layer.weight, 0.01)
             nn.init.zeros_(layer.bias)
 
     def forward(self, state: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Log-probabilities (n, actions); with a mask of valid actions each factor is normalised over what it leaves."""
-        kinds = self.types(state)
-        places = self.places(state).view(-1, 2, self.layout.positions)
-        items = self.items(torch.relu(self.inner(state).unsqueeze(1) + self.position))
-        if mask is not None:
-            stop, add, remove = self.layout.split(mask)
-            fits = add.any(2)
-            kinds = kinds.masked_fill(~torch.stack([stop[:, 0], fits.any(1), remove.any(1)], 1), NEVER)
-            places = places.masked_fill(~torch.stack([fits, remove], 1), NEVER)
-            items = items.masked_fill(~add, NEVER)
-        kinds, places, items = kinds.log_softmax(1), places.log_softmax(2), items.log_softmax(2)
-        added = kinds[:, 1, None, None] + places[:, 0, :, None] + items
-        found = torch.cat([kinds[:, :1], added.flatten(1), kinds[:, 2:] + places[:, 1]], 1)
-        return found if mask is None else found.masked_fill(~mask, NEVER)
+        """Log-probabilities (n, actions); with a mask of valid actions: given that the action is valid."""
+        stop, add, remove = self.types(state).log_softmax(1).split(1, 1)
+        places = add + joint(self.add_at(state), self.layout.place)
+        added = places.unsqueeze(2) + joint(self.items(state), self.layout.item).unsqueeze(1)
+        found = torch.cat([stop, added.flatten(1), remove + joint(self.remove_at(state), self.layout.place)], 1)
+        return found if mask is None else found.masked_fill(~mask, NEVER).log_softmax(1)
 
     def greedy(self, chances: Tensor) -> Tensor:
         """The mode of each factor in turn, as the paper tests."""

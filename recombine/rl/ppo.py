@@ -25,6 +25,8 @@ from recombine.rl.policies import Agent, Reader, Seen, sight_of
 from recombine.rl.settings import Settings
 
 STOP = 0
+FARTHEST = 20.0
+"""Bound of a log-ratio: a forced STOP may have had a probability of e^-200, and an infinite ratio times 0 is no gradient."""
 
 
 @dataclass
@@ -90,7 +92,7 @@ def advantages(
 def losses(settings: Settings, chances: Tensor, values: Tensor, part: Rollout, scaled: Tensor) -> Losses:
     """PPO's loss of a minibatch: `chances` are the log-probabilities of all actions now, `scaled` the normalised advantages."""
     log_probs = chances.gather(1, part.actions.unsqueeze(1)).squeeze(1)
-    ratio = (log_probs - part.log_probs).exp()
+    ratio = (log_probs - part.log_probs).clamp(max=FARTHEST).exp()
     surrogate = torch.minimum(ratio * scaled, ratio.clamp(1 - settings.clip, 1 + settings.clip) * scaled)
     forced = part.forced.float()
     if settings.forcing == "imitate":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -82,8 +83,6 @@ class Settings:
 
     def rate_at(self, update: int) -> float:
         """The learning rate of an update: warm-up, then linear or cosine decay to zero."""
-        import math
-
         rising = int(self.warmup * self.updates)
         if update < rising:
             return self.rate * (update + 1) / rising

@@ -71,10 +71,17 @@ def test_factored_mode_goes_factor_by_factor() -> None:
     assert make_head("flat", "tower", 4).greedy(chances.log()).tolist() == [0]
 
 
-def test_conditional_items_differ_by_position() -> None:
+def test_factors_are_those_of_the_layout() -> None:
+    """The joint table is the product of its factors, in the environments' order of actions."""
     torch.manual_seed(1)
-    head = make_head("factored", "tower", 4)
-    torch.nn.init.normal_(head.items.weight)
-    _, add, _ = LAYOUTS["tower"].split(head(torch.randn(1, 4)))
-    items = add.log_softmax(2)
-    assert not torch.allclose(items[0, 0], items[0, 1], atol=1e-3)
+    layout = LAYOUTS["scatter"]
+    head = make_head("factored", "scatter", 4)
+    for weight in head.parameters():
+        torch.nn.init.normal_(weight)
+    _, add, _ = layout.split(head(torch.randn(1, 4)).exp())
+    whole = (add / add.sum()).view(*layout.place, *layout.item)
+    factors = [whole.sum([d for d in range(5) if d != kept]) for kept in range(5)]
+    assert torch.allclose(whole, torch.einsum("a,b,c,d,e->abcde", *factors), atol=1e-6)
+    edit = edit_of(Setting("scatter"), 1 + int(whole.argmax()))
+    column, row, shape, color, size = (int(factor.argmax()) for factor in factors)
+    assert (edit.x, edit.y, edit.shape, edit.color, edit.size) == (20 * column, 20 * row, shape, color, size)

@@ -109,6 +109,16 @@ def test_forced_steps_have_a_gradient_towards_stop(forcing: str) -> None:
     assert (chances.grad[rollout.forced, STOP] < 0).all()
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_forced_stop_that_was_nearly_impossible_gives_no_nan(sign: float) -> None:
+    """SCATTER gives STOP e^-200 where it never saw a solved scene; the ratio must not overflow when it learns."""
+    learner, rollout = rollout_where_the_target_holds("relabel")
+    chances = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight))
+    rollout = rollout._replace(log_probs=torch.full_like(rollout.log_probs, -200.0))
+    losses(learner.settings, chances, rollout.values, rollout, sign * torch.ones(len(rollout.rows))).total.backward()
+    assert all(torch.isfinite(weight.grad).all() for weight in learner.agent.actor.parameters())
+
+
 @pytest.mark.parametrize("forcing", ["relabel", "imitate"])
 def test_forced_states_teach_to_stop_there(forcing: str) -> None:
     """Of two starts one meets the target already; STOP becomes likelier there than at the other."""
