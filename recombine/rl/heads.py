@@ -51,7 +51,7 @@ LAYOUTS: dict[Kind, Layout] = {"tower": Layout((3,), (3,)), "scatter": Layout((1
 def joint(scores: Tensor, sizes: tuple[int, ...]) -> Tensor:
     """Log-probabilities (n, combinations) of factors that are independent given the state; scores (n, values of all factors)."""
     found = scores.new_zeros(len(scores), 1)
-    for factor in scores.split(sizes, 1):
+    for factor in torch.split_with_sizes(scores, sizes, 1):
         found = (found.unsqueeze(2) + factor.log_softmax(1).unsqueeze(1)).flatten(1)
     return found
 

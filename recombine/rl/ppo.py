@@ -89,7 +89,9 @@ def advantages(
     return found
 
 
-def losses(settings: Settings, chances: Tensor, values: Tensor, part: Rollout, scaled: Tensor) -> Losses:
+def losses(
+    settings: Settings, chances: Tensor, values: Tensor, part: Rollout, scaled: Tensor, update: int = 0
+) -> Losses:  # fmt: skip
     """PPO's loss of a minibatch: `chances` are the log-probabilities of all actions now, `scaled` the normalised advantages."""
     log_probs = chances.gather(1, part.actions.unsqueeze(1)).squeeze(1)
     ratio = (log_probs - part.log_probs).clamp(max=FARTHEST).exp()
@@ -104,7 +106,7 @@ def losses(settings: Settings, chances: Tensor, values: Tensor, part: Rollout, s
     near = part.values + (values - part.values).clamp(-settings.clip, settings.clip)
     value = 0.5 * torch.maximum((values - wanted) ** 2, (near - wanted) ** 2).mean()
     entropy = -(chances.exp() * chances).sum(1).mean()
-    total = policy + settings.value * value - settings.entropy * entropy + settings.imitation * imitation
+    total = policy + settings.value * value - settings.entropy_at(update) * entropy + settings.imitation * imitation
     return Losses(total, policy, value, entropy, imitation)
 
 
@@ -212,7 +214,8 @@ class Learner:
                 which = order[start : start + size].to(self.device)
                 part = rollout.pick(which)
                 seen = self.seen(part.rows, part.sight)
-                found = losses(s, self.agent.log_probs(seen, part.masks), self.agent.values(seen), part, scaled[which])
+                chances = self.agent.log_probs(seen, part.masks)
+                found = losses(s, chances, self.agent.values(seen), part, scaled[which], update)
                 self.optimizer.zero_grad(set_to_none=True)
                 found.total.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(self.agent.parameters(), s.norm)

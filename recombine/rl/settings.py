@@ -24,6 +24,7 @@ class Settings:
     out of PPO's loss and adds `imitation` × −log π(STOP) on them instead. Testing never forces.
 
     `entropy` is the published 0.1, here with a gradient; the released code detaches that term, which is `entropy=0`.
+    `cooling` is the share of it that is gone at the end of the run: 0 keeps it, 1 lets it fall to nothing, step by step.
     `masks` keeps invalid actions from being chosen, in training and testing; the paper has none.
     `period`: updates between validations; a checkpoint is written there. `patience`: stop after so many periods without a
     better validation accuracy (0: never). `held_out`: the share of training statements kept for validation.
@@ -38,6 +39,7 @@ class Settings:
     discount: float = 0.99
     trace: float = 0.95
     entropy: float = 0.1
+    cooling: float = 0.0
     value: float = 0.5
     norm: float = 0.5
     rate: float = 3e-4
@@ -68,6 +70,8 @@ class Settings:
                 raise UsageError(f"{name} is {getattr(self, name)}, but must be at least 1.")
         if self.batch < self.minibatches:
             raise UsageError(f"{self.places} × {self.rollout} steps cannot be cut into {self.minibatches} minibatches.")
+        if not 0 <= self.cooling <= 1:
+            raise UsageError(f"cooling is {self.cooling}, but must be from 0 to 1.")
         if not 0 <= self.held_out < 1:
             raise UsageError(f"held_out is {self.held_out}, but must be from 0 to below 1.")
 
@@ -80,6 +84,10 @@ class Settings:
     def updates(self) -> int:
         """Updates in all; the steps are rounded up to whole ones."""
         return -(-self.steps // self.batch)
+
+    def entropy_at(self, update: int) -> float:
+        """The weight of the entropy bonus at an update."""
+        return self.entropy * (1 - self.cooling * update / self.updates)
 
     def rate_at(self, update: int) -> float:
         """The learning rate of an update: warm-up, then linear or cosine decay to zero."""

@@ -193,6 +193,10 @@ def test_settings_are_the_published_ones_and_are_checked() -> None:
     assert settings.rate_at(0) == 3e-4 and settings.rate_at(977) == pytest.approx(1.5e-4)
     warm = Settings(schedule="cosine", warmup=0.01)
     assert warm.rate_at(0) < warm.rate_at(19) == pytest.approx(3e-4) and warm.rate_at(1953) < 1e-8
+    cooled = Settings(cooling=1.0)
+    assert settings.entropy_at(1953) == cooled.entropy_at(0) == 0.1 and cooled.entropy_at(977) == pytest.approx(0.05)
+    with pytest.raises(UsageError, match="cooling is 2"):
+        Settings(cooling=2)
     with pytest.raises(UnknownName, match="relabel"):
         Settings(forcing="relable")
     with pytest.raises(UsageError, match="minibatches"):
