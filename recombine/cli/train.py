@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recombine.cli.printing import say
+from recombine.cli.printing import print_table, say
 from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.errors import UsageError, shown
 
@@ -42,12 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, or print the models' names."""
+    """Train, or print the models."""
     from recombine.models import MODELS
 
     if arguments.model == "list":
-        for name in [*MODELS, "ppo"]:
-            say(name)
+        known = [(name, entry.reads, entry.about) for name, entry in MODELS.items()]
+        print_table("", ["model", "reads", "what"], [*known, ("ppo", "statement, scene", "reinforcement learning on lilGym")])
         return 0
     if arguments.model == "ppo":
         from recombine.rl.command import run_ppo

@@ -1,54 +1,74 @@
 """Models that learn: one file each, one training loop, one command per published table. PyTorch is imported only below here.
 
-`MODELS` names every trainable model: its class, and the settings that make this variant of it.
+`MODELS` names them all: to add one, write its file and a line there.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recombine.errors import UnknownName
 
 if TYPE_CHECKING:
     from recombine.models.base import Model
 
-_S2S = "recombine.models.seq2seq:Seq2Seq"
 
-MODELS: dict[str, tuple[str, Mapping[str, Any]]] = {
-    "rnn": (_S2S, {"cell": "rnn", "attention": False}),
-    "gru": (_S2S, {"cell": "gru", "attention": False}),
-    "lstm": (_S2S, {"cell": "lstm", "attention": False}),
-    "rnn-attn": (_S2S, {"cell": "rnn"}),
-    "gru-attn": (_S2S, {"cell": "gru"}),
-    "lstm-attn": (_S2S, {"cell": "lstm"}),
-    "rnn-attn-nodep": (_S2S, {"cell": "rnn", "depends": False}),
-    "gru-attn-nodep": (_S2S, {"cell": "gru", "depends": False}),
-    "lstm-attn-nodep": (_S2S, {"cell": "lstm", "depends": False}),
-    "transformer": ("recombine.models.transformer:Transformer", {}),
-    "random-actions": ("recombine.models.random_actions:RandomActions", {}),
-    "mlstm": ("recombine.models.mlstm:MLstm", {}),
-    "gcn-lstm": ("recombine.models.gcn_lstm:GcnLstm", {}),
-    "grounded-transformer": ("recombine.models.grounded_transformer:GroundedTransformer", {}),
-    "bilstm-mean": ("recombine.models.bilstm:BiLstm", {"pooling": "mean"}),
-    "bilstm-attention": ("recombine.models.bilstm:BiLstm", {"pooling": "attention"}),
-    "relation-network": ("recombine.models.relation_network:RelationNetwork", {}),
-    "mac": ("recombine.models.mac:Mac", {}),
-    "rmc": ("recombine.models.rmc:Rmc", {}),
-    "gat": ("recombine.models.gat:Gat", {}),
-    "frozen-encoder": ("recombine.models.frozen_encoder:FrozenEncoder", {"reader": "mean"}),
-    "encoder-lstm": ("recombine.models.frozen_encoder:FrozenEncoder", {"reader": "lstm"}),
-    "edge-composition": ("recombine.models.edge_composition:EdgeComposition", {}),
+class Entry(NamedTuple):
+    """A trainable model: `module:class`, the settings that make this variant, what it reads, and what it is."""
+
+    path: str
+    settings: Mapping[str, Any]
+    reads: str
+    about: str
+
+
+def _recurrent(cell: str, about: str, **settings: Any) -> Entry:
+    return Entry("recombine.models.seq2seq:Seq2Seq", {"cell": cell, **settings}, "words", about)
+
+
+def _grounded(path: str, about: str) -> Entry:
+    return Entry(f"recombine.models.{path}", {}, "command, grid", about)
+
+
+def _kinship(path: str, about: str, **settings: Any) -> Entry:
+    return Entry(f"recombine.models.{path}", settings, "story", about)
+
+
+MODELS: dict[str, Entry] = {
+    "rnn": _recurrent("rnn", "Elman encoder-decoder", attention=False),
+    "gru": _recurrent("gru", "GRU encoder-decoder", attention=False),
+    "lstm": _recurrent("lstm", "LSTM encoder-decoder", attention=False),
+    "rnn-attn": _recurrent("rnn", "with Bahdanau attention"),
+    "gru-attn": _recurrent("gru", "with Bahdanau attention"),
+    "lstm-attn": _recurrent("lstm", "with Bahdanau attention"),
+    "rnn-attn-nodep": _recurrent("rnn", "attention, cut from its own previous word", depends=False),
+    "gru-attn-nodep": _recurrent("gru", "attention, cut from its own previous word", depends=False),
+    "lstm-attn-nodep": _recurrent("lstm", "attention, cut from its own previous word", depends=False),
+    "transformer": Entry("recombine.models.transformer:Transformer", {}, "words", "encoder-decoder with relative positions"),
+    "random-actions": _grounded("random_actions:RandomActions", "the paper's random baseline"),
+    "mlstm": _grounded("mlstm:MLstm", "BiLSTM, CNN, attention over both"),
+    "gcn-lstm": _grounded("gcn_lstm:GcnLstm", "language-conditioned message passing over the cells"),
+    "grounded-transformer": _grounded("grounded_transformer:GroundedTransformer", "words and cells attend to each other"),
+    "bilstm-mean": _kinship("bilstm:BiLstm", "BiLSTM, mean over words", pooling="mean"),
+    "bilstm-attention": _kinship("bilstm:BiLstm", "BiLSTM, attention over words", pooling="attention"),
+    "relation-network": _kinship("relation_network:RelationNetwork", "every pair of sentences"),
+    "mac": _kinship("mac:Mac", "memory, attention, composition"),
+    "rmc": _kinship("rmc:Rmc", "relational memory core"),
+    "gat": _kinship("gat:Gat", "graph attention over the facts, not the text"),
+    "frozen-encoder": _kinship("frozen_encoder:FrozenEncoder", "BERT or another encoder, frozen", reader="mean"),
+    "encoder-lstm": _kinship("frozen_encoder:FrozenEncoder", "the same with an LSTM on top", reader="lstm"),
+    "edge-composition": _kinship("edge_composition:EdgeComposition", "composes facts pair by pair; holds up to k = 10"),
 }
-"""Name -> (`module:class`, settings of this variant)."""
+"""Every model of `recombine train`, by name."""
 
 
 def find_model(name: str) -> tuple[type[Model], Any]:
     """The class of a model and the variant's default configuration; an unknown name is an error that lists the known."""
     if name not in MODELS:
         raise UnknownName("model", name, MODELS)
-    path, settings = MODELS[name]
-    module, _, member = path.partition(":")
+    entry = MODELS[name]
+    module, _, member = entry.path.partition(":")
     found: type[Model] = getattr(importlib.import_module(module), member)
-    return found, found.Config(**settings)
+    return found, found.Config(**entry.settings)

@@ -25,7 +25,7 @@ from recombine.models.train import Plan, predict, prediction_lines, scores, trai
 
 SMALL = {"units": 48, "embedding": 24, "dropout": 0.0}
 QUICK = Training(epochs=150, batch=8, optimizer="adam", rate=4e-3, decay=0.99)
-SEQUENCE_MODELS = [name for name, (path, _) in MODELS.items() if "seq2seq" in path or ".transformer:" in path]
+SEQUENCE_MODELS = [name for name, entry in MODELS.items() if entry.reads == "words"]
 
 
 def easy(family: str = "scan", count: int = 32) -> list:
