@@ -6,12 +6,10 @@ three runs can give 5.9 only so.
 
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from recombine.files import write_json, write_text
 from recombine.models.cells import Cell
 from recombine.models.experiments import TEST, Experiment, Scale, find_scale, run
 from recombine.models.tables import TABLES
-from recombine.processes import pool
+from recombine.processes import spread
 
 
 @dataclass(frozen=True)
@@ -109,18 +107,10 @@ def _seeds(cell: Cell, scale: Scale) -> Iterable[Experiment]:
 
 def _run_all(experiments: Sequence[Experiment], runs: Path, workers: int) -> dict[str, dict[str, Any]]:
     """Each experiment's outcome, by name; several processes with one thread each, taken from one queue."""
-    count = min(workers or os.cpu_count() or 1, len(experiments))
     found: dict[str, dict[str, Any]] = {}
-    if count <= 1:
-        for e in experiments:
-            found[e.name] = run(e, runs)
-            _tell(found, len(experiments), e.name)
-        return found
-    with pool(count) as trainers:
-        futures = {trainers.submit(run, e, runs): e.name for e in experiments}
-        for future in as_completed(futures):
-            found[futures[future]] = future.result()
-            _tell(found, len(experiments), futures[future])
+    for name, outcome in spread(run, {e.name: (e, runs) for e in experiments}, workers):
+        found[name] = outcome
+        _tell(found, len(experiments), name)
     return found
 
 
