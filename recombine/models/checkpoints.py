@@ -7,7 +7,7 @@ not at all, so a killed run goes on from it. `best.safetensors` holds the weight
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,8 +101,11 @@ def resume_last(folder: Path, module: nn.Module, optimizer: torch.optim.Optimize
     return state
 
 
-def claim(folder: Path, description: Mapping[str, Any]) -> None:
-    """Write `run.json`, or make sure that the one in the folder describes the same run (whatever versions made it)."""
+def claim(folder: Path, description: Mapping[str, Any], free: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Write `run.json`, or make sure that the one in the folder describes the same run (whatever versions made it).
+
+    `free` names what may differ within a section, such as the number of epochs of a run that is to go on; the new value is kept.
+    """
     if not (folder / RUN).is_file():
         if folder.exists() and any(folder.iterdir()):
             raise FileError(f"{shown(str(folder))} is not empty and holds no {RUN}; name another folder.")
@@ -110,11 +113,18 @@ def claim(folder: Path, description: Mapping[str, Any]) -> None:
         write_json(folder / RUN, {**description, **versions})
         return
     found = read_run(folder)
-    for name, value in description.items():
-        if found.get(name) != json.loads(json.dumps(value)):
+    wanted = found | json.loads(json.dumps(description))
+    for name in description:
+        if _without(found.get(name), (free or {}).get(name, ())) != _without(wanted[name], (free or {}).get(name, ())):
             raise UsageError(
                 f"{shown(str(folder))} holds another run ({name} differs); name another folder, or delete that one."
             )
+    if wanted != found:
+        write_json(folder / RUN, wanted)
+
+
+def _without(section: Any, names: Sequence[str]) -> Any:
+    return {k: v for k, v in section.items() if k not in names} if isinstance(section, dict) else section
 
 
 def make_model(description: Mapping[str, Any]) -> Model:

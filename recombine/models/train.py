@@ -69,6 +69,7 @@ def train(
 ) -> Result:
     """Train to the end, or go on where the run in `out` stopped. A finished run returns its result at once.
 
+    With more `epochs` (or another `patience`) than before a finished run goes on as if it had been asked for them at first.
     Validation goes by the mean of `Example.score`, the task's own metric (for NACS: back-mapping), unless a `metric` is given.
     """
     single_thread()
@@ -79,7 +80,7 @@ def train(
     cls, _ = find_model(plan.model)
     torch.manual_seed(keys.state("weights", plan.training.seed))
     model = cls.build(plan.config, examples)
-    checkpoints.claim(out, _described(plan, model))
+    checkpoints.claim(out, _described(plan, model), free={"training": ("epochs", "patience")})
     run = _Run(plan.training, model.to(place), out, place, metric or mean_score)
     run.resume()
     if not run.state.stopped:
@@ -116,6 +117,7 @@ class _Run:
     def resume(self) -> None:
         """Take up the last checkpoint, if there is one."""
         self.state = checkpoints.resume_last(self.out, self.model, self.optimizer)
+        self.state.stopped = self._reason_to_stop()
 
     def save(self) -> None:
         """Replace the last checkpoint."""
@@ -168,7 +170,7 @@ class _Run:
 
     def _close_epoch(self, scored: float, spent: Callable[[], None]) -> None:
         """Keep the weights if they are the best so far, write the record, and decide whether to stop."""
-        t, state = self.training, self.state
+        state = self.state
         spent()
         state.history.append({
             "epoch": state.epoch + 1,
@@ -184,14 +186,18 @@ class _Run:
         if scored > state.best:
             state.best, state.best_epoch = scored, state.epoch
             save_tensors(self.out / BEST, self.model.state_dict())
-        if state.best >= 1.0:
-            state.stopped = "validation is perfect: no later epoch can be strictly better"
-        elif t.patience and state.epoch - state.best_epoch >= t.patience:
-            state.stopped = f"no better validation in {t.patience} epochs"
-        elif state.epoch >= t.epochs:
-            state.stopped = f"all {t.epochs} epochs are done"
+        state.stopped = self._reason_to_stop()
         self.save()
         write_text(self.out / METRICS, "".join(json.dumps(record) + "\n" for record in state.history))
+
+    def _reason_to_stop(self) -> str:
+        """Why no further epoch is due; empty if one is."""
+        t, state = self.training, self.state
+        if state.best >= 1.0:
+            return "validation is perfect: no later epoch can be strictly better"
+        if t.patience and state.epoch - max(0, state.best_epoch) >= t.patience:
+            return f"no better validation in {t.patience} epochs"
+        return f"all {t.epochs} epochs are done" if state.epoch >= t.epochs else ""
 
 
 def _optimizer(training: Training, model: Model) -> torch.optim.Optimizer:

@@ -123,13 +123,25 @@ def test_a_process_killed_at_any_moment_goes_on(tmp_path: Path) -> None:
     assert all(torch.equal(killed[name], whole[name]) for name in whole)
 
 
+def test_a_finished_run_goes_on_when_more_epochs_are_asked_for(tmp_path: Path) -> None:
+    """It ends in the same weights as a run that was asked for all of them at first, and says so in its files."""
+    config, examples = changed(find_model("gru")[1], {**SMALL, "dropout": 0.3}), easy(count=8)
+    for epochs in (1, 3):
+        result = train(Plan("gru", config, replace(QUICK, epochs=epochs)), examples, examples, tmp_path / "longer")
+        assert (result.epochs, result.stopped) == (epochs, f"all {epochs} epochs are done")
+    train(Plan("gru", config, replace(QUICK, epochs=3)), examples, examples, tmp_path / "whole")
+    longer, whole = weights(tmp_path / "longer"), weights(tmp_path / "whole")
+    assert all(torch.equal(longer[name], whole[name]) for name in whole)
+    assert json.loads((tmp_path / "longer" / "run.json").read_text())["training"]["epochs"] == 3
+
+
 def test_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
     _, config = find_model("rnn")
     config = changed(config, SMALL)
     examples = easy(count=8)
     train(Plan("rnn", config, replace(QUICK, epochs=1)), examples, examples, tmp_path / "run")
     with pytest.raises(UsageError, match="another run"):
-        train(Plan("rnn", config, replace(QUICK, epochs=2)), examples, examples, tmp_path / "run")
+        train(Plan("rnn", config, replace(QUICK, epochs=1, rate=0.5)), examples, examples, tmp_path / "run")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "diary.txt").write_text("mine")
     with pytest.raises(FileError, match="not empty"):
