@@ -36,7 +36,7 @@ class SetReader(Reader):
 
     Config = SetConfig
     SIGHT: ClassVar[Sight] = "scene"
-    SETTINGS: ClassVar[Mapping[str, Any]] = {"rate": 1e-3, "epochs": 4, "minibatches": 8, "entropy": 0.03}
+    SETTINGS: ClassVar[Mapping[str, Any]] = {"rate": 1e-3, "epochs": 4, "minibatches": 8, "entropy": 0.03, "cooling": 1.0}
     config: SetConfig
 
     def __init__(self, config: SetConfig) -> None:
