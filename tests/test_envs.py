@@ -54,7 +54,9 @@ def test_check_env(name: str, text: str) -> None:
     check_env(gym.make(name, size=SIZE, text=text, render_mode="rgb_array").unwrapped)
 
 
-@pytest.mark.parametrize("arguments", [{"grid": "native"}, {"stop_forcing": True}, {"evaluate": True}, {"masks": False}])
+@pytest.mark.parametrize(
+    "arguments", [{"grid": "native"}, {"stop_forcing": True}, {"evaluate": True}, {"masks": False}, {"sight": "scene"}]
+)
 def test_check_env_with_arguments(arguments: dict[str, Any]) -> None:
     check_env(gym.make("recombine/ScatterFlipIt-v0", size=SIZE, **arguments).unwrapped)
 
@@ -298,6 +300,22 @@ def test_vector_equals_many_singles(name: str, mode: AutoresetMode, text: str) -
         assert envs.observation_space.contains(ours[0])
 
 
+@pytest.mark.parametrize("name", LILGYM)
+def test_scenes_instead_of_images_are_the_same_episodes(name: str) -> None:
+    seen, told = (batched(name, 4, sight=sight, masks=True, render_mode="rgb_array") for sight in ("image", "scene"))
+    first, second = seen.reset(seed=3)[0], told.reset(seed=3)[0]
+    generator = np.random.default_rng(1)
+    for _ in range(20):
+        assert "image" not in second and told.observation_space.contains(second)
+        for place, scene in enumerate(seen.engine.states.scenes()):
+            items = second["scene"][place]
+            assert [tuple(item) for item in items[items[:, 0] >= 0].tolist()] == [tuple(item) for item in scene.items]
+        assert all(np.array_equal(a, b) for a, b in zip(seen.render(), told.render(), strict=True))
+        actions = np.array([generator.choice(np.flatnonzero(mask)) for mask in seen.action_masks()])
+        (first, *rest), (second, *others) = seen.step(actions), told.step(actions)
+        assert all(equal(a, b) for a, b in zip(rest[:3], others[:3], strict=True)) and equal(first["tokens"], second["tokens"])
+
+
 def test_vector_with_resets_by_hand() -> None:
     envs = batched("recombine/TowerScratch-v0", 3, autoreset_mode=AutoresetMode.DISABLED)
     envs.reset(seed=0)
@@ -387,6 +405,7 @@ def test_unusual_uses_of_vectors_are_typed_errors(name: str) -> None:
         {"grid": "9x9"},
         {"horizon": 0},
         {"text": "braille"},
+        {"sight": "smell"},
         {"split": "nowhere"},
         {"part": "nowhere"},
         {"data": "/nowhere.json"},

@@ -21,12 +21,14 @@ from recombine.families import family
 from recombine.families.lilgym import acting, pictures, validity
 from recombine.families.lilgym.acting import ERRORS, Instances, Setting
 from recombine.families.lilgym.edits import HORIZON, Grid, RuleBook
-from recombine.families.lilgym.scene import Kind
+from recombine.families.lilgym.scene import FIELDS, Kind
 from recombine.families.lilgym.tasks import instances_of_batch, instances_of_examples
 
 Start = Literal["scratch", "flipit"]
 TextForm = Literal["tokens", "string"]
 TEXT_FORMS: tuple[TextForm, ...] = ("tokens", "string")
+Sight = Literal["image", "scene"]
+SIGHTS: tuple[Sight, ...] = ("image", "scene")
 MAX_TEXT = 320
 DEFAULT_SIZE = 1_000
 """Embedded instances that are drawn unless `size` says otherwise."""
@@ -67,17 +69,26 @@ def _embedded(kind: Kind, start: Start, split: str | None, part: str, size: int)
 
 
 class LilGymEngine:
-    """Episodes of lilGym in n places. The observation is the half-size image, the statement and the target."""
+    """Episodes of lilGym in n places. The observation is the half-size image or the items, the statement and the target."""
 
-    def __init__(self, instances: Instances, setting: Setting, text: TextForm = "tokens", compiled: bool = False) -> None:
+    def __init__(
+        self, instances: Instances, setting: Setting, text: TextForm = "tokens", compiled: bool = False, sight: Sight = "image"
+    ) -> None:  # fmt: skip
         if len(instances) == 0:
             raise UsageError("there is no instance to act in; choose another split or part, or another file.")
         if text not in TEXT_FORMS:
             raise UnknownName("form of text", text, TEXT_FORMS)
+        if sight not in SIGHTS:
+            raise UnknownName("sight", sight, SIGHTS)
+        self.sight = sight
         self.instances, self.setting, self.text_form, self.compiled = instances, setting, text, compiled
         self.ids = instances.ids
         self.action_space = spaces.Discrete(setting.action_count)
-        seen: dict[str, spaces.Space[Any]] = {"image": spaces.Box(0, 255, pictures.OBSERVATION_SHAPE, np.uint8)}
+        seen: dict[str, spaces.Space[Any]] = {
+            sight: spaces.Box(0, 255, pictures.OBSERVATION_SHAPE, np.uint8)
+            if sight == "image"
+            else spaces.Box(-1, pictures.WIDTH, (acting.room(setting, instances), FIELDS), np.int16)
+        }
         if text == "tokens":
             self.tokens = word_ids(instances.sentences)
             seen["tokens"] = spaces.Box(0, ID_COUNT - 1, (MAX_WORDS,), np.int32)
@@ -93,7 +104,8 @@ class LilGymEngine:
 
     def begin(self, places: int) -> None:
         """Make room; every place shows the first instance until it is restarted."""
-        self.states = acting.begin(self.setting, self.instances, np.zeros(places, np.int64), True, self.compiled)
+        first = np.zeros(places, np.int64)
+        self.states = acting.begin(self.setting, self.instances, first, self.sight == "image", self.compiled)
         self.states.active[:] = False
 
     def restart(self, which: Numbers, rows: Numbers) -> None:
@@ -115,9 +127,13 @@ class LilGymEngine:
         return Result(outcome.rewards, terminated, truncated, facts, final)
 
     def observe(self) -> dict[str, Any]:
-        """Images (50, 190, 3), word ids or strings, and targets."""
+        """Images (50, 190, 3) or items (with -1 where there is none), word ids or strings, and targets."""
         rows = self.states.rows
-        seen: dict[str, Any] = {"image": self.states.images.copy()}
+        seen: dict[str, Any] = (
+            {"image": self.states.images.copy()}
+            if self.sight == "image"
+            else {"scene": acting.absent(self.states.items, self.states.counts)}
+        )
         if self.text_form == "tokens":
             seen["tokens"] = self.tokens[rows]
         else:
@@ -146,6 +162,8 @@ class LilGymEngine:
 
     def picture(self, place: int) -> NDArray[np.uint8]:
         """The scene at 380 × 100."""
+        if self.sight == "scene":
+            return pictures.picture(self.states.scenes()[place])
         shown: NDArray[np.uint8] = pictures.PALETTE[self.states.canvases[place]]
         return shown
 
@@ -172,12 +190,14 @@ class Arguments(TypedDict, total=False):
     horizon: int
     stop_forcing: bool
     text: TextForm
+    sight: Sight
 
 
 def make_engine(
     kind: Kind, start: Start, compiled: bool, split: str | None = None, part: str = "train", data: str | Path | None = None,
     size: int | None = None, permutations: bool = False, instances: Instances | None = None, rules: RuleBook = "paper",
     grid: Grid = "19x5", horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens",
+    sight: Sight = "image",
 ) -> LilGymEngine:  # fmt: skip
     """The engine behind an environment; the defaults of all its arguments are here."""
     setting = Setting(kind, rules, grid, horizon, bool(stop_forcing))
@@ -185,7 +205,7 @@ def make_engine(
         instances = load_instances(kind, start, split, part, data, size, permutations)
     if not isinstance(instances, Instances) or instances.kind != kind:
         raise UsageError(f"instances are {shown(instances)}, but must be `Instances` of {kind} scenes.")
-    return LilGymEngine(instances, setting, text, compiled)
+    return LilGymEngine(instances, setting, text, compiled, sight)
 
 
 class LilGymEnv(SingleEnv):
@@ -193,7 +213,7 @@ class LilGymEnv(SingleEnv):
 
     Instances come from the embedded statements (`split`, `part`), or from official lilGym files (`data`), or are given.
     `rules`: "paper" or "code" (what the released code does). `grid`: SCATTER's "19x5" or "native" actions. `text`: "tokens" (word
-    ids) or "string". With `stop_forcing`, an action taken where the target already holds is replaced by STOP and told in
+    ids) or "string". `sight`: "image", or "scene" for the items as (box, x, y, size, colour, shape) and no picture. With `stop_forcing`, an action taken where the target already holds is replaced by STOP and told in
     `info["forced_action"]` (0, else -1); masks never do that. `info["error"]` names what went wrong.
     """
 

@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from recombine.envs.lilgym import Sight
 from recombine.models.frozen_encoder import load_encoder
-from recombine.rl.policies import Reader, Seen, Sight
+from recombine.rl.policies import Reader, Seen
 
 FEATURES: dict[tuple[str, str], Tensor] = {}
 """(encoder, statement) -> its features; computed once per process."""

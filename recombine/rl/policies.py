@@ -9,18 +9,18 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from recombine.envs.lilgym import Sight
 from recombine.errors import UnknownName
+from recombine.families.lilgym.acting import absent
 from recombine.families.lilgym.scene import Kind
 from recombine.rl.heads import make_head
-
-Sight = Literal["image", "scene"]
 
 POLICIES: dict[str, str] = {
     "set": "recombine.rl.set_policy:SetReader",
@@ -98,7 +98,4 @@ def sight_of(sight: Sight, states: Any) -> NDArray[Any]:
     if sight == "image":
         images: NDArray[np.uint8] = states.images.copy()
         return images
-    absent = np.arange(states.items.shape[1]) >= states.counts[:, None]
-    items: NDArray[np.int16] = states.items.copy()
-    items[absent] = -1
-    return items
+    return absent(states.items, states.counts)

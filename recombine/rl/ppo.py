@@ -125,7 +125,7 @@ class Learner:
         self.sight = reader.SIGHT
         self.envs = LilGymVectorEnv(
             instances.kind, "scratch", settings.places, instances=instances, rules=cast(RuleBook, settings.rules),
-            stop_forcing=settings.forcing != "none", autoreset_mode="SameStep",
+            stop_forcing=settings.forcing != "none", sight=self.sight, autoreset_mode="SameStep",
         )  # fmt: skip
         make = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
         self.optimizer = make(

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from recombine.envs.lilgym import Sight
 from recombine.envs.words import ID_COUNT, word_ids
 from recombine.families.lilgym.scene import BOX, BOX_COUNT, COLOR, SHAPE, SIZE, X, Y
-from recombine.rl.policies import Reader, Seen, Sight
+from recombine.rl.policies import Reader, Seen
 
 PAIRS = 2048
 """Ids of word pairs; pairs that fall together share a vector."""

@@ -249,21 +249,31 @@ class Outcome(NamedTuple):
     forced: Flags
 
 
+def room(setting: Setting, instances: Instances) -> int:
+    """How many items a scene of these instances may come to have."""
+    given = int(instances.items.shape[1])
+    return max(12, given) if setting.kind == "tower" else given + setting.horizon
+
+
+def absent(items: Items, counts: Counts) -> Items:
+    """The items with -1 wherever there is none."""
+    shown: Items = np.where((np.arange(items.shape[1]) < counts[:, None])[..., None], items, np.int16(-1))
+    return shown
+
+
 def begin(
     setting: Setting, instances: Instances, rows: Sequence[int] | Numbers, images: bool = True, compiled: bool = False
 ) -> States:
     """Start the episodes of these instances; with `images`, the half-size observations are kept up to date."""
     index = np.asarray(rows, np.int64)
-    n, width = len(index), instances.items.shape[1] + setting.horizon
-    if setting.kind == "tower":
-        width = 12
+    n, width = len(index), room(setting, instances)
     if width > MAX_ITEMS and int(instances.counts.max(initial=0)) + setting.horizon - 1 > MAX_ITEMS:
         raise UsageError(
             f"scenes with {instances.items.shape[1]} items and horizon {setting.horizon} exceed {MAX_ITEMS} items."
         )
     shape = (n, pictures.HEIGHT, pictures.WIDTH) if images else (n, 0, 0)
     states = States(
-        setting, instances, index.copy(), np.zeros((n, max(width, instances.items.shape[1]), 6), np.int16),
+        setting, instances, index.copy(), np.zeros((n, width, 6), np.int16),
         np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(shape, np.uint8),
         np.zeros((n, *pictures.OBSERVATION_SHAPE) if images else (n, 0, 0, 3), np.uint8), compiled, setting.rule(images),
     )  # fmt: skip
