@@ -122,7 +122,7 @@ class Seq2Seq(PairModel):
     """The paper's nine models, by `cell`, `attention` and `depends`."""
 
     Config = Seq2SeqConfig
-    TRAINING: ClassVar[Training] = Training()
+    TRAINING: ClassVar[Training] = Training(epochs=150)
     config: Seq2SeqConfig
 
     def __init__(self, config: Seq2SeqConfig, codec: Mapping[str, Any]) -> None:
