@@ -13,9 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from recombine.core import Batch, make_job
+from recombine.core import Batch
 from recombine.families import clutrr
 from recombine.families.clutrr.options import NOISE_NAMES
+from recombine.jobs import make_job
 
 BLOCK = 5_000
 

@@ -12,8 +12,8 @@ from collections import Counter
 import numpy as np
 
 from recombine import kernels
-from recombine.core import make_job
 from recombine.families import gscan
+from recombine.jobs import make_job
 
 CHUNK = 5_000
 

@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 
 from recombine import files
-from recombine.core import make_job
 from recombine.families import lilgym
 from recombine.families.lilgym.phenomena import CORPUS, shares
 from recombine.families.lilgym.scene import KINDS, Kind
+from recombine.jobs import make_job
 
 
 def generated(kind: Kind, start: str, rows: int) -> list[str]:

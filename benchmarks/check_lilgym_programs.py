@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 
 from recombine import files, kernels, keys
-from recombine.core import make_job
 from recombine.errors import ProgramError
 from recombine.families import lilgym
 from recombine.families.lilgym import oracle, program, program_reference, splits, statements, worlds
 from recombine.families.lilgym.program import KERNEL_NAME, UNDECIDED, Bank, Program
 from recombine.families.lilgym.program_values import World
 from recombine.families.lilgym.scene import KINDS, Kind, Scene, unpack
+from recombine.jobs import make_job
 
 LIMIT_SECONDS = 0.1
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]+")

@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from recombine import kernels
-from recombine.core import Batch, make_job
+from recombine.core import Batch
 from recombine.families import family
 from recombine.families.reascan import oracle_batch, oracle_kernel
 from recombine.families.reascan.generate import sound
+from recombine.jobs import make_job
 
 CHUNK = 20_000
 BITS = {

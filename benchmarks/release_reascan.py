@@ -18,11 +18,11 @@ import time
 import numpy as np
 
 from recombine import keys
-from recombine.core import make_job
 from recombine.families import family
 from recombine.families.reascan import plan, release, release_pools
 from recombine.grid.codes import RELATIONS
 from recombine.grid.matching import Description
+from recombine.jobs import make_job
 
 ACCEPTED = {"row": 0.638, "column": 0.631, "inside": 0.418, "color": 0.160, "shape": 0.139, "size": 0.000}
 ACCEPTED_TWO = 0.279

@@ -10,9 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from recombine.core import make_job
 from recombine.data.generate import generate
 from recombine.families import clutrr
+from recombine.jobs import make_job
 
 ORIGINAL = {2: 30.0, 3: 69.0, 4: 166.0, 6: 156.0, 8: 125.0, 10: 48.0}
 """Kept examples per CPU-second of the original code, text included, as measured in its inner loop."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 import time
 
-from recombine.core import make_job
 from recombine.families import gscan
+from recombine.jobs import make_job
 
 ORIGINAL = 513
 """Examples per CPU-second of the original generator on a like machine."""

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.core import make_job
 from recombine.families import lilgym
 from recombine.families.lilgym import program, worlds
 from recombine.families.lilgym.program import KERNEL_NAME, Bank, Prepared
 from recombine.families.lilgym.scene import KINDS, Kind, unpack
+from recombine.jobs import make_job
 
 _SPEC = importlib.util.spec_from_file_location("check_lilgym_programs", Path(__file__).with_name("check_lilgym_programs.py"))
 assert _SPEC is not None and _SPEC.loader is not None

@@ -12,9 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from recombine.core import make_job
 from recombine.data.generate import generate
 from recombine.families import family
+from recombine.jobs import make_job
 
 ORIGINAL = {"simple": 111.0, "one_clause": 17.3, "two_clauses": 6.4, "two_clauses_rd": 6.4}
 """Accepted examples per CPU-second of the original generator."""

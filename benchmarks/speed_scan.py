@@ -10,10 +10,10 @@ import sys
 import time
 from collections.abc import Callable
 
-from recombine.core import make_job
 from recombine.families.scan import NACS, SCAN, inverses
 from recombine.families.scan.corpus import action_texts, corpus
 from recombine.families.scan.splits import DIVISIONS, rows
+from recombine.jobs import make_job
 
 
 def timed(title: str, count: int, act: Callable[[], object]) -> None:

@@ -7,21 +7,19 @@ evaluation, environments, the command line) is written once, against this page. 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from recombine import keys
-from recombine.abilities import Listing
-from recombine.errors import BadOption, UnknownName, UsageError, shown
+from recombine.columns import Column, value_at
+from recombine.errors import BadOption, UnknownName, shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    Array = NDArray[Any]
 
 ColumnType = Literal[
     "string", "bool", "int8", "int16", "int32", "int64", "uint64", "float32", "float64", "binary",
@@ -166,66 +164,7 @@ def option(job: Job, table: Mapping[str, Option], name: str) -> Any:
     return dict(job.options).get(name, table[name].default)
 
 
-# --- columns ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A column of strings as codes into a short list of values: what Arrow calls a dictionary."""
-
-    codes: Array
-    values: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __getitem__(self, row: int) -> str:
-        return self.values[int(self.codes[row])]
-
-
-@dataclass(frozen=True)
-class Text:
-    """A column of strings as one UTF-8 byte array and n + 1 offsets."""
-
-    data: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, row: int) -> str:
-        return bytes(self.data[self.offsets[row] : self.offsets[row + 1]]).decode()
-
-
-@dataclass(frozen=True)
-class Ragged:
-    """A column of lists: all values end to end (numbers, or `Coded` strings) and n + 1 offsets."""
-
-    values: Array | Coded
-    offsets: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, row: int) -> list[Any]:
-        start, stop = int(self.offsets[row]), int(self.offsets[row + 1])
-        if isinstance(self.values, Coded):
-            return [self.values[i] for i in range(start, stop)]
-        listed: list[Any] = self.values[start:stop].tolist()
-        return listed
-
-
-if TYPE_CHECKING:
-    Column = Array | Coded | Text | Ragged | Sequence[str]
-else:
-    Array = Column = Any  # names for annotations only: numpy need not be imported to read this page
-"""A column: a one-dimensional numpy array, `Coded` or `Text` strings, `Ragged` lists, or (small jobs only) a list of str."""
-
-
-def value_at(column: Column, row: int) -> Any:
-    """The Python value in one row of a column."""
-    value = column[row]
-    return value.item() if hasattr(value, "item") else value
+# --- rows ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -425,52 +364,3 @@ class Family(Protocol):
 
     def write(self, batches: Iterable[Batch], out: TextIO) -> None:
         """The same rows in the originally released layout."""
-
-
-# --- asking for a job ------------------------------------------------------------------------------------------------
-
-
-def make_job(
-    family: Family,
-    split: str | None = None,
-    part: str | None = None,
-    recipe: str | None = None,
-    seed: int = 0,
-    options: Mapping[str, object] | None = None,
-) -> Job:
-    """A checked job over all rows of a part: names resolved, aliases followed, options canonical (defaults left out)."""
-    split_name = split if split is not None else next(iter(family.SPLITS))
-    if split_name not in family.SPLITS:
-        raise UnknownName(f"split of {family.NAME}", split_name, family.SPLITS)
-    chosen = family.SPLITS[split_name]
-    recipe_name = recipe if recipe is not None else next(r for r in family.RECIPES if r in chosen.recipes)
-    if recipe_name not in family.RECIPES:
-        raise UnknownName(f"recipe of {family.NAME}", recipe_name, family.RECIPES)
-    if recipe_name not in chosen.recipes:
-        raise UsageError(
-            f"split {split_name!r} of {family.NAME} has no recipe {recipe_name!r}; it has {', '.join(chosen.recipes)}."
-        )
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
-        raise UsageError(f"seed is {shown(seed)}, but must be an integer from 0 to 2**63 - 1.")
-    part_name = part if part is not None else ("test" if "test" in chosen.parts else next(iter(chosen.parts)))
-    if part_name in chosen.aliases:
-        split_name, part_name = chosen.aliases[part_name]
-        chosen = family.SPLITS[split_name]
-    if part_name not in chosen.parts:
-        raise UnknownName(f"part of {family.NAME} {split_name}", part_name, [*chosen.parts, *chosen.aliases])
-    given: dict[str, OptionValue] = {}
-    for name, value in sorted((options or {}).items()):
-        if name not in family.OPTIONS:
-            raise UnknownName(f"option of {family.NAME}", name, family.OPTIONS)
-        parsed = family.OPTIONS[name].parse(name, value)
-        if parsed != family.OPTIONS[name].default:
-            given[name] = parsed
-    job = Job(family.NAME, family.VERSION, recipe_name, split_name, part_name, seed, tuple(given.items()))
-    return job.rows(0, part_size(family, job))
-
-
-def part_size(family: Family, job: Job) -> int:
-    """How many rows the job's part holds: exact if it is finite, the default number otherwise."""
-    if isinstance(family, Listing):
-        return family.size(job)
-    return family.SPLITS[job.split].parts[job.part].rows(job.recipe)

@@ -15,12 +15,14 @@ import pytest
 
 import recombine
 from recombine.abilities import Checking
-from recombine.core import Batch, Coded, Example, Family, Job, make_job
+from recombine.columns import Coded
+from recombine.core import Batch, Example, Family, Job
 from recombine.data import columns
 from recombine.data.generate import generate
 from recombine.data.verify import canonical_words
 from recombine.errors import RecombineError
 from recombine.families import FAMILIES, family
+from recombine.jobs import make_job
 
 ROWS = 6
 

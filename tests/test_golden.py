@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from recombine.core import make_job
 from recombine.data import columns
 from recombine.families import FAMILIES, family
+from recombine.jobs import make_job
 
 FOLDER = Path(__file__).parent / "golden"
 ROWS = 3

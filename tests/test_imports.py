@@ -11,10 +11,12 @@ import recombine
 
 PACKAGE = Path(recombine.__file__).parent
 
-FLOOR = {"core", "abilities", "keys", "draws", "errors", "kernels", "files", "charts", "pages", "processes"}
+FLOOR = {"core", "columns", "abilities", "jobs", "keys", "draws", "errors", "kernels", "files", "charts", "pages", "processes"}
 MAY_SEE: dict[str, set[str]] = {
-    "core": {"abilities", "keys", "errors"},
+    "columns": set(),
+    "core": {"columns", "keys", "errors"},
     "abilities": {"core"},
+    "jobs": {"abilities", "core", "errors"},
     "keys": set(),
     "draws": set(),
     "errors": set(),

@@ -14,7 +14,8 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from recombine.core import Batch, Coded, Column, ColumnType, Job, Ragged, Text
+from recombine.columns import Coded, Column, Ragged, Text
+from recombine.core import Batch, ColumnType, Job
 
 ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from recombine.core import Batch, Example, Family, Job, Score, make_job
+from recombine.core import Batch, Example, Family, Job, Score
 from recombine.data.plan import CHUNK_ROWS, PartPlan, plan_part
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
 from recombine.files import is_folder
+from recombine.jobs import make_job
 
 if TYPE_CHECKING:
     from recombine.data.folders import Folder

@@ -12,10 +12,11 @@ import numpy as np
 
 from recombine import keys
 from recombine.abilities import Filing, Picking
-from recombine.core import Batch, Family, Job, make_job, part_size
+from recombine.core import Batch, Family, Job
 from recombine.data.columns import join, take
 from recombine.errors import FileError, UnknownName, UsageError, shown
 from recombine.families import family as find_family
+from recombine.jobs import make_job, part_size
 
 CHUNK_ROWS = 10_000
 """Rows that are generated, hashed and written together; the unit of the fingerprint."""

@@ -12,7 +12,8 @@ import numpy as np
 
 from recombine import charts
 from recombine.abilities import Probing
-from recombine.core import Batch, Coded, Column, Ragged, Text
+from recombine.columns import Coded, Column, Ragged, Text
+from recombine.core import Batch
 from recombine.data.folders import Folder, open_folder
 
 MOST_VALUES = 400

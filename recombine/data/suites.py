@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recombine.core import Family, make_job
+from recombine.core import Family
 from recombine.data.plan import PartPlan, Plan, default_parts, plan_part
 from recombine.errors import UnknownName
 from recombine.families import family as find_family
+from recombine.jobs import make_job
 
 SUITES = {"paper": "every split and set of the paper at its size (recipe `release` where there is one)"}
 """Suite -> what it holds."""

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from recombine import kernels
-from recombine.core import Example, Problem, make_job
+from recombine.core import Example, Problem
 from recombine.envs.base import BatchedEnv, SingleEnv
 from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
@@ -29,6 +29,7 @@ from recombine.grid.draw import draw
 from recombine.grid.play import parse_actions
 from recombine.grid.tensor import GSCAN, REASCAN, BitOrder, tensors
 from recombine.grid.world import World
+from recombine.jobs import make_job
 
 Goal = Literal["end_state", "sequence"]
 GOALS: tuple[Goal, ...] = ("end_state", "sequence")

@@ -12,7 +12,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from recombine.core import FILES, Problem, make_job
+from recombine.core import FILES, Problem
 from recombine.envs.base import BatchedEnv, SingleEnv
 from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
@@ -20,15 +20,14 @@ from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
 from recombine.families.lilgym import acting, pictures, validity
 from recombine.families.lilgym.acting import ERRORS, Instances, Setting
-from recombine.families.lilgym.edits import HORIZON, Grid, RuleBook
+from recombine.families.lilgym.edits import HORIZON, SIGHTS, Grid, RuleBook, Sight
 from recombine.families.lilgym.scene import FIELDS, Kind
 from recombine.families.lilgym.tasks import instances_of_batch, instances_of_examples
+from recombine.jobs import make_job
 
 Start = Literal["scratch", "flipit"]
 TextForm = Literal["tokens", "string"]
 TEXT_FORMS: tuple[TextForm, ...] = ("tokens", "string")
-Sight = Literal["image", "scene"]
-SIGHTS: tuple[Sight, ...] = ("image", "scene")
 MAX_TEXT = 320
 DEFAULT_SIZE = 1_000
 """Embedded instances that are drawn unless `size` says otherwise."""
@@ -129,11 +128,7 @@ class LilGymEngine:
     def observe(self) -> dict[str, Any]:
         """Images (50, 190, 3) or items (with -1 where there is none), word ids or strings, and targets."""
         rows = self.states.rows
-        seen: dict[str, Any] = (
-            {"image": self.states.images.copy()}
-            if self.sight == "image"
-            else {"scene": acting.absent(self.states.items, self.states.counts)}
-        )
+        seen: dict[str, Any] = {self.sight: acting.view(self.states, self.sight)}
         if self.text_form == "tokens":
             seen["tokens"] = self.tokens[rows]
         else:

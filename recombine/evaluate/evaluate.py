@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine import __version__
-from recombine.core import Example, make_job
+from recombine.core import Example
 from recombine.data.datasets import Dataset
 from recombine.data.folders import Folder, open_folder
 from recombine.data.plan import plan_part
@@ -20,6 +20,7 @@ from recombine.evaluate.diagnosis import NamedMistake, diagnose
 from recombine.evaluate.published import published
 from recombine.evaluate.scoring import Run, answering, from_file, score_run, unknown_ids
 from recombine.evaluate.statistics import Comparison, Interval, compare, holm, interval, tied_groups
+from recombine.jobs import make_job
 
 ALL_BASELINES = "all-baselines"
 Progress = Callable[[int], None]

@@ -17,9 +17,10 @@ from itertools import islice
 from typing import Any, Literal, Protocol, cast
 
 from recombine import keys
-from recombine.core import Example, Family, make_job
+from recombine.core import Example, Family
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import FAMILIES
+from recombine.jobs import make_job
 
 Style = Literal["direct", "step_by_step", "rules"]
 Sight = Literal["text", "picture", "both"]

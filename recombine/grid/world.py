@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from recombine.core import Coded, ColumnType, Ragged
+from recombine.columns import Coded, Ragged
+from recombine.core import ColumnType
 from recombine.errors import UsageError, shown
 from recombine.grid.codes import ACTIONS, COLORS, DIRECTIONS, HEADINGS, MAX_GRID, MAX_THINGS, SHAPES, SIZES
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recombine.core import Column
+    from recombine.columns import Column
 
 WORLD_SCHEMA: dict[str, ColumnType] = {
     "grid_size": "int8",

@@ -24,8 +24,12 @@ class Entry(NamedTuple):
     about: str
 
 
-def _recurrent(cell: str, about: str, **settings: Any) -> Entry:
-    return Entry("recombine.models.seq2seq:Seq2Seq", {"cell": cell, **settings}, "words", about)
+_RECURRENT: dict[str, tuple[Mapping[str, Any], str]] = {
+    "": ({"attention": False}, "encoder-decoder"),
+    "-attn": ({}, "encoder-decoder with Bahdanau attention"),
+    "-attn-nodep": ({"depends": False}, "attention, cut from its own previous word"),
+}
+"""The variants of the NACS paper, for each of its three cells."""
 
 
 def _grounded(path: str, about: str) -> Entry:
@@ -37,15 +41,11 @@ def _kinship(path: str, about: str, **settings: Any) -> Entry:
 
 
 MODELS: dict[str, Entry] = {
-    "rnn": _recurrent("rnn", "Elman encoder-decoder", attention=False),
-    "gru": _recurrent("gru", "GRU encoder-decoder", attention=False),
-    "lstm": _recurrent("lstm", "LSTM encoder-decoder", attention=False),
-    "rnn-attn": _recurrent("rnn", "with Bahdanau attention"),
-    "gru-attn": _recurrent("gru", "with Bahdanau attention"),
-    "lstm-attn": _recurrent("lstm", "with Bahdanau attention"),
-    "rnn-attn-nodep": _recurrent("rnn", "attention, cut from its own previous word", depends=False),
-    "gru-attn-nodep": _recurrent("gru", "attention, cut from its own previous word", depends=False),
-    "lstm-attn-nodep": _recurrent("lstm", "attention, cut from its own previous word", depends=False),
+    **{
+        f"{cell}{variant}": Entry("recombine.models.seq2seq:Seq2Seq", {"cell": cell, **settings}, "words", about)
+        for variant, (settings, about) in _RECURRENT.items()
+        for cell in ("rnn", "gru", "lstm")
+    },
     "transformer": Entry("recombine.models.transformer:Transformer", {}, "words", "encoder-decoder with relative positions"),
     "random-actions": _grounded("random_actions:RandomActions", "the paper's random baseline"),
     "mlstm": _grounded("mlstm:MLstm", "BiLSTM, CNN, attention over both"),

@@ -12,7 +12,7 @@ import torch
 
 from recombine.families.lilgym import acting, pictures, validity
 from recombine.families.lilgym.acting import ERRORS, Instances, Play, Setting
-from recombine.rl.policies import Agent, Reader, Seen, sight_of
+from recombine.rl.policies import Agent, Reader, Seen
 
 CHUNK = 256
 INVALID = ("does_not_fit", "on_separator", "nothing_to_remove")
@@ -44,7 +44,7 @@ def play_all(
         steps: list[tuple[Any, Any, Any, Any]] = []
         index = torch.from_numpy(rows).to(device)
         while states.active.any():
-            seen = Seen(table[index], targets[index], torch.from_numpy(sight_of(reader.SIGHT, states)).to(device))
+            seen = Seen(table[index], targets[index], torch.from_numpy(acting.view(states, reader.SIGHT)).to(device))
             mask = torch.from_numpy(validity.masks(states)).to(device) if masked else None
             actions = agent.greedy(seen, mask).cpu().numpy()
             active = states.active.copy()

@@ -16,9 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from recombine.envs.lilgym import Sight
 from recombine.errors import UnknownName
-from recombine.families.lilgym.acting import absent
+from recombine.families.lilgym.edits import Sight
 from recombine.families.lilgym.scene import Kind
 from recombine.rl.heads import make_head
 
@@ -91,11 +90,3 @@ def find_policy(name: str) -> type[Reader]:
     module, _, member = POLICIES[name].partition(":")
     found: type[Reader] = getattr(importlib.import_module(module), member)
     return found
-
-
-def sight_of(sight: Sight, states: Any) -> NDArray[Any]:
-    """The part of the environment's states that a reader sees: pictures, or items with -1 where there is none."""
-    if sight == "image":
-        images: NDArray[np.uint8] = states.images.copy()
-        return images
-    return absent(states.items, states.counts)

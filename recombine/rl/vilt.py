@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from recombine.envs.lilgym import Sight
 from recombine.envs.words import ID_COUNT, word_ids
 from recombine.errors import FileError, shown
+from recombine.families.lilgym.edits import Sight
 from recombine.rl.policies import Reader, Seen
 
 COLUMNS, ROWS = 19, 5

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from recombine import kernels
-from recombine.core import Batch, Example, make_job
+from recombine.core import Batch, Example
 from recombine.errors import BadOption, FileError, Infeasible, UsageError
 from recombine.families import clutrr
 from recombine.families.clutrr import balance, fixpoint, oracle, release, runs
@@ -28,6 +28,7 @@ from recombine.families.clutrr.plan import People, anonymous
 from recombine.families.clutrr.release_oracle import derivable
 from recombine.families.clutrr.rules import compose_table, fits
 from recombine.families.clutrr.tree import generations, layout
+from recombine.jobs import make_job
 from recombine.keys import Stream
 
 generating = importlib.import_module("recombine.families.clutrr.generate")

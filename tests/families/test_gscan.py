@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recombine import kernels
-from recombine.core import Batch, Example, Job, Problem, make_job
+from recombine.core import Batch, Example, Job, Problem
 from recombine.errors import BadOption, FileError, Infeasible, UsageError
 from recombine.families import gscan
 from recombine.families.gscan import claims, native, oracle, release
@@ -21,6 +21,7 @@ from recombine.families.gscan.plan import commands, parse_command
 from recombine.grid.matching import Phrase, fitting
 from recombine.grid.play import replay
 from recombine.grid.render import picture
+from recombine.jobs import make_job
 
 PARTS = [(split, part) for split, entry in gscan.SPLITS.items() for part in entry.parts]
 PUBLISHED = {

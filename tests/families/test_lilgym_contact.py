@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recombine import kernels, keys
-from recombine.core import Example, make_job
+from recombine.core import Example
 from recombine.families import lilgym
 from recombine.families.lilgym import (
     acting,
@@ -30,6 +30,7 @@ from recombine.families.lilgym import (
 from recombine.families.lilgym.edits import Setting, parse_edits
 from recombine.families.lilgym.scene import SIZES, Scene, unpack
 from recombine.families.lilgym.world_kernel import APART, contact
+from recombine.jobs import make_job
 from recombine.keys import Stream
 
 TOUCHES = program.compile("exist(filter_obj(all_items, lambda x: exist(get_touching(x))))")

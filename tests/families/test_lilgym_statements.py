@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import recombine
-from recombine.core import Example, Job, make_job
+from recombine.core import Example, Job
 from recombine.errors import FileError, RecombineError, UsageError
 from recombine.families import lilgym
 from recombine.families.lilgym import (
@@ -33,6 +33,7 @@ from recombine.families.lilgym import (
     worlds,
 )
 from recombine.families.lilgym.scene import KINDS, Kind, Scene
+from recombine.jobs import make_job
 from recombine.keys import Stream
 
 ROOT = Path(__file__).resolve().parents[2]

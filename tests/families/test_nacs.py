@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recombine.core import Example, make_job
+from recombine.core import Example
 from recombine.families.scan import NACS, SCAN, ambiguity, inverses, splits
 from recombine.families.scan.corpus import action_texts, corpus, places
 from recombine.families.scan.explain import READERS
 from recombine.families.scan.generate import pair
+from recombine.jobs import make_job
 
 
 def example_of(command: str) -> Example:

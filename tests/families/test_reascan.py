@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recombine import kernels
-from recombine.core import Batch, Example, make_job
+from recombine.core import Batch, Example
 from recombine.errors import BadOption, RecombineError, UsageError
 from recombine.families import reascan
 from recombine.families.reascan import native, placing, plan, release, release_pools
@@ -19,6 +19,7 @@ from recombine.families.reascan.explain import reader_name
 from recombine.families.reascan.generate import pattern_tables
 from recombine.families.reascan.splits import MIX, RELEASED
 from recombine.families.reascan.survey import pictures
+from recombine.jobs import make_job
 
 
 def rows(split: str, part: str = "test", n: int = 20, recipe: str = "sound", seed: int = 1, **options: object) -> Batch:

@@ -7,11 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from recombine.core import Batch, Coded, Example, Ragged, make_job
+from recombine.columns import Coded, Ragged
+from recombine.core import Batch, Example
 from recombine.families import reascan
 from recombine.families.reascan import oracle_batch, oracle_reading
 from recombine.families.reascan.generate import sound
 from recombine.grid.world import Thing, World
+from recombine.jobs import make_job
 
 
 def batch_of(split: str, n: int = 12, part: str = "test", seed: int = 2) -> Batch:

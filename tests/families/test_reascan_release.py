@@ -10,12 +10,12 @@ import pytest
 
 import recombine
 from recombine import keys
-from recombine.core import make_job
 from recombine.data.datasets import example as remade
 from recombine.families import reascan
 from recombine.families.reascan import plan, release, release_pools
 from recombine.grid.codes import RELATIONS
 from recombine.grid.matching import Description, Phrase
+from recombine.jobs import make_job
 
 ACCEPTED = {"row": 0.638, "column": 0.631, "inside": 0.418, "color": 0.160, "shape": 0.139, "size": 0.0}
 """Of the original: 40 commands of each relation with 25 draws each."""

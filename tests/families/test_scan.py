@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.core import Example, Problem, make_job
+from recombine.core import Example, Problem
 from recombine.errors import BadOption, FileError, UnknownName, UsageError
 from recombine.families.scan import SCAN, oracle, plan, splits
 from recombine.families.scan.corpus import action_texts, corpus, places
 from recombine.families.scan.explain import READERS, readings_of
 from recombine.families.scan.plan import Clause, Command, Phrase, parse_actions, plan_at
+from recombine.jobs import make_job
 
 ONE_OF_EACH = [name for name in splits.DIVISIONS if not re.search(r"rep[2-5]$", name)]
 

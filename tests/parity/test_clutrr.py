@@ -105,7 +105,7 @@ def test_proofs_replay(released: dict[str, list[Example]]) -> None:
 
 def test_stories_can_be_worded_with_original_templates(shared: Path) -> None:
     """The sample has two texts per clause, so only `shared` paraphrases are enough; clauses it lacks are redrawn."""
-    from recombine.core import make_job
+    from recombine.jobs import make_job
 
     options = {"templates": str(shared / "clutrr" / "original_templates_sample.json.gz"), "paraphrases": "shared", "k": "2"}
     batch = clutrr.generate(make_job(clutrr, "generalization_23", "train", "sound", 1, options).rows(0, 5))

@@ -9,11 +9,12 @@ import pytest
 
 import recombine
 from recombine import files
-from recombine.core import Example, make_job
+from recombine.core import Example
 from recombine.families import lilgym
 from recombine.families.lilgym import native, program
 from recombine.families.lilgym.acting import play
 from recombine.families.lilgym.edits import Setting
+from recombine.jobs import make_job
 
 COUNTS = {
     "tower_scratch_train": (989, 989), "tower_scratch_dev": (163, 163), "scatter_scratch_train": (1241, 1241),

@@ -93,7 +93,7 @@ def test_written_files_read_back(records: list[dict], examples: list[Example], t
     """The layout we write has the members of a released record, and says the same of a world."""
     job = reascan.SPLITS["two_clauses"]
     assert job.parts["test"].rows("release") == 5_859
-    from recombine.core import make_job
+    from recombine.jobs import make_job
 
     batch = reascan.generate(make_job(reascan, "two_clauses", "test", "release", 1).rows(0, 5))
     out = io.StringIO()

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine.core import Example, Problem, make_job
+from recombine.core import Example, Problem
 from recombine.families.scan import NACS, SCAN, splits
 from recombine.families.scan.corpus import action_texts, corpus, places
+from recombine.jobs import make_job
 
 ROWS = {
     "tasks": 20_910,

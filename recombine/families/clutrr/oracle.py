@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine import kernels
-from recombine.core import Batch, Coded, Example, Problem, Ragged
+from recombine.columns import Coded, Ragged
+from recombine.core import Batch, Example, Problem
 from recombine.errors import shown
 from recombine.families.clutrr import fixpoint
 from recombine.families.clutrr.kinship import CODES, RELATIONS

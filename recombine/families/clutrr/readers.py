@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.core import Batch, Coded, Job
+from recombine.columns import Coded
+from recombine.core import Batch, Job
 from recombine.families.clutrr.balance import lowest
 from recombine.families.clutrr.kinship import CODES, RELATIONS
 from recombine.families.clutrr.options import NOISE_NAMES, dials

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from recombine import keys
-from recombine.core import Batch, Coded, Job, Ragged, Text
+from recombine.columns import Coded, Ragged, Text
+from recombine.core import Batch, Job
 from recombine.errors import Infeasible, UsageError
 from recombine.families.clutrr.closure import Edge, Tree, closure
 from recombine.families.clutrr.kinship import RELATIONS, word

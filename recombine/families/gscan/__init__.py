@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import numpy as np
 
-from recombine.core import Batch, Coded, Example, Problem, Ragged
+from recombine.columns import Coded, Ragged
+from recombine.core import Batch, Example, Problem
 from recombine.families.gscan import native, oracle
 from recombine.families.gscan.explain import explain
 from recombine.families.gscan.generate import SCHEMA, generate, pick, size

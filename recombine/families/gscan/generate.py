@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.core import Batch, Coded, ColumnType, Job, option
+from recombine.columns import Coded
+from recombine.core import Batch, ColumnType, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import kernel as names
 from recombine.families.gscan import release
@@ -24,7 +25,7 @@ from recombine.grid.world import WORLD_SCHEMA, action_column, world_columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recombine.core import Column
+    from recombine.columns import Column
 
 KERNEL_NAME = "recombine.families.gscan.kernel"
 ROLES = ("target", "size decoy", "color decoy", "shape decoy", "blocker", "random")

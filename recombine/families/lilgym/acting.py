@@ -26,6 +26,7 @@ from recombine.families.lilgym.edits import (
     Edit,
     Numbers,
     Setting,
+    Sight,
     action_of,
     edit_of,
     format_edits,
@@ -33,6 +34,7 @@ from recombine.families.lilgym.edits import (
 )
 from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import (
+    BOX_COUNT,
     MAX_ITEMS,
     SQUARE,
     TOWER_HEIGHT,
@@ -252,13 +254,7 @@ class Outcome(NamedTuple):
 def room(setting: Setting, instances: Instances) -> int:
     """How many items a scene of these instances may come to have."""
     given = int(instances.items.shape[1])
-    return max(12, given) if setting.kind == "tower" else given + setting.horizon
-
-
-def absent(items: Items, counts: Counts) -> Items:
-    """The items with -1 wherever there is none."""
-    shown: Items = np.where((np.arange(items.shape[1]) < counts[:, None])[..., None], items, np.int16(-1))
-    return shown
+    return max(TOWER_HEIGHT * BOX_COUNT, given) if setting.kind == "tower" else given + setting.horizon
 
 
 def begin(
@@ -292,6 +288,14 @@ def restart(states: States, which: Numbers, rows: Numbers) -> None:
     states.active[which] = True
     if states.images.size:
         pictures.redraw(states.canvases, states.images, states.items, states.counts, which, states.compiled)
+
+
+def view(states: States, sight: Sight) -> NDArray[Any]:
+    """What is seen of the episodes, copied: the half-size images, or the items with -1 wherever there is none."""
+    if sight == "image":
+        return states.images.copy()
+    present = np.arange(states.items.shape[1]) < states.counts[:, None]
+    return np.where(present[..., None], states.items, np.int16(-1))
 
 
 def _kernel(states: States) -> Any:

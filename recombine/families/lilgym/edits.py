@@ -20,6 +20,8 @@ from recombine.families.lilgym.scene import BOX_NAMES, COLORS, KINDS, SHAPES, SI
 
 RuleBook = Literal["paper", "code"]
 Grid = Literal["19x5", "native"]
+Sight = Literal["image", "scene"]
+SIGHTS: tuple[Sight, ...] = ("image", "scene")
 RULE_BOOKS: tuple[RuleBook, ...] = ("paper", "code")
 GRIDS: dict[Grid, tuple[int, int, int]] = {"19x5": (19, 5, 20), "native": (380, 100, 1)}
 """Columns, rows and pixels per cell."""

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
-from recombine.core import FILES, Batch, Coded, ColumnType, Example, Job, Option, Ragged, option
+from recombine.columns import Coded, Ragged
+from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import Infeasible
 from recombine.families.lilgym import native, phenomena, planner, program, splits, statements, worlds
 from recombine.families.lilgym.edits import format_edits

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.core import Ragged
+from recombine.columns import Ragged
 from recombine.errors import UsageError, shown
 
 Kind = Literal["tower", "scatter"]

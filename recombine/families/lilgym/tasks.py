@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from recombine.core import Batch, Example, Ragged
+from recombine.columns import Ragged
+from recombine.core import Batch, Example
 from recombine.errors import UsageError, shown
 from recombine.families.lilgym.acting import Instances, Judge, States, begin, step
 from recombine.families.lilgym.edits import Setting

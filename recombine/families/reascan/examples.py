@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from recombine.core import Batch, Coded, Example, Family, Ragged, option
+from recombine.columns import Coded, Ragged
+from recombine.core import Batch, Example, Family, option
 from recombine.families.reascan.plan import encode_form, parse_command
 from recombine.families.reascan.splits import OPTIONS
 from recombine.grid.codes import COLORS, SHAPES

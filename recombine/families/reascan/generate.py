@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.core import Batch, Coded, ColumnType, Job, Ragged, Text, option
+from recombine.columns import Coded, Ragged, Text
+from recombine.core import Batch, ColumnType, Job, option
 from recombine.errors import BadOption, Infeasible
 from recombine.families.reascan import asking, rows
 from recombine.families.reascan.aiming import MILLION
@@ -34,7 +35,7 @@ from recombine.grid.world import WORLD_SCHEMA
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recombine.core import Column
+    from recombine.columns import Column
 
 ROLES = ("target", "pivot", "relation", "attribute", "isomorphism", "contrast", "random")
 """Why an object is there; codes in `decoys`."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from recombine import kernels
-from recombine.core import Batch, Coded, Problem, Ragged
+from recombine.columns import Coded, Ragged
+from recombine.core import Batch, Problem
 from recombine.families.reascan import oracle, oracle_reading
 from recombine.families.reascan import oracle_kernel as laws_of
 from recombine.families.reascan.examples import example

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.core import Batch, Job, Ragged, option
+from recombine.columns import Ragged
+from recombine.core import Batch, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.reascan.generate import Filled, columns, pattern_tables
 from recombine.families.reascan.plan import (
@@ -32,7 +33,7 @@ from recombine.families.reascan.splits import OPTIONS, SPLITS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recombine.core import Column
+    from recombine.columns import Column
 
 KERNEL_NAME = "recombine.families.reascan.release_kernel"
 PILOT_DRAWS, PILOT_WORLDS = 500, 2

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.core import Coded
+from recombine.columns import Coded
 from recombine.families.scan import plan
 
 Ints = NDArray[np.int32]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.core import FILES, Batch, Coded, ColumnType, Example, Job, Option, option
+from recombine.columns import Coded
+from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import UsageError
 from recombine.families.scan import native
 from recombine.families.scan.corpus import Ints, action_texts, corpus, places
@@ -15,7 +16,8 @@ from recombine.families.scan.plan import STYLES, plan_at, style_of
 from recombine.families.scan.splits import LEARNT, MCD, SPLITS, leak_free, rows
 
 if TYPE_CHECKING:
-    from recombine.core import Column, Family
+    from recombine.columns import Column
+    from recombine.core import Family
 
 OPTIONS: Mapping[str, Option] = {
     "style": Option("file", "spelling of the actions: the released files' I_TURN_LEFT, or the papers' LTURN", tuple(STYLES)),

@@ -1,0 +1,72 @@
+"""Columns: how the rows of a batch are held, without an object per row. What is not here is a plain numpy array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of strings as codes into a short list of values: what Arrow calls a dictionary."""
+
+    codes: Array
+    values: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> str:
+        return self.values[int(self.codes[row])]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A column of strings as one UTF-8 byte array and n + 1 offsets."""
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> str:
+        return bytes(self.data[self.offsets[row] : self.offsets[row + 1]]).decode()
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """A column of lists: all values end to end (numbers, or `Coded` strings) and n + 1 offsets."""
+
+    values: Array | Coded
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> list[Any]:
+        start, stop = int(self.offsets[row]), int(self.offsets[row + 1])
+        if isinstance(self.values, Coded):
+            return [self.values[i] for i in range(start, stop)]
+        listed: list[Any] = self.values[start:stop].tolist()
+        return listed
+
+
+if TYPE_CHECKING:
+    Column = Array | Coded | Text | Ragged | Sequence[str]
+else:
+    Array = Column = Any  # names for annotations only: numpy need not be imported to read this page
+"""A column: a one-dimensional numpy array, `Coded` or `Text` strings, `Ragged` lists, or (small jobs only) a list of str."""
+
+
+def value_at(column: Column, row: int) -> Any:
+    """The Python value in one row of a column."""
+    value = column[row]
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,55 @@
+"""Asking for a job: names resolved, options checked, sizes known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recombine.abilities import Listing
+from recombine.core import Family, Job, OptionValue
+from recombine.errors import UnknownName, UsageError, shown
+
+
+def make_job(
+    family: Family,
+    split: str | None = None,
+    part: str | None = None,
+    recipe: str | None = None,
+    seed: int = 0,
+    options: Mapping[str, object] | None = None,
+) -> Job:
+    """A checked job over all rows of a part: names resolved, aliases followed, options canonical (defaults left out)."""
+    split_name = split if split is not None else next(iter(family.SPLITS))
+    if split_name not in family.SPLITS:
+        raise UnknownName(f"split of {family.NAME}", split_name, family.SPLITS)
+    chosen = family.SPLITS[split_name]
+    recipe_name = recipe if recipe is not None else next(r for r in family.RECIPES if r in chosen.recipes)
+    if recipe_name not in family.RECIPES:
+        raise UnknownName(f"recipe of {family.NAME}", recipe_name, family.RECIPES)
+    if recipe_name not in chosen.recipes:
+        raise UsageError(
+            f"split {split_name!r} of {family.NAME} has no recipe {recipe_name!r}; it has {', '.join(chosen.recipes)}."
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+        raise UsageError(f"seed is {shown(seed)}, but must be an integer from 0 to 2**63 - 1.")
+    part_name = part if part is not None else ("test" if "test" in chosen.parts else next(iter(chosen.parts)))
+    if part_name in chosen.aliases:
+        split_name, part_name = chosen.aliases[part_name]
+        chosen = family.SPLITS[split_name]
+    if part_name not in chosen.parts:
+        raise UnknownName(f"part of {family.NAME} {split_name}", part_name, [*chosen.parts, *chosen.aliases])
+    given: dict[str, OptionValue] = {}
+    for name, value in sorted((options or {}).items()):
+        if name not in family.OPTIONS:
+            raise UnknownName(f"option of {family.NAME}", name, family.OPTIONS)
+        parsed = family.OPTIONS[name].parse(name, value)
+        if parsed != family.OPTIONS[name].default:
+            given[name] = parsed
+    job = Job(family.NAME, family.VERSION, recipe_name, split_name, part_name, seed, tuple(given.items()))
+    return job.rows(0, part_size(family, job))
+
+
+def part_size(family: Family, job: Job) -> int:
+    """How many rows the job's part holds: exact if it is finite, the default number otherwise."""
+    if isinstance(family, Listing):
+        return family.size(job)
+    return family.SPLITS[job.split].parts[job.part].rows(job.recipe)
