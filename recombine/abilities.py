@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from recombine.columns import Column
     from recombine.core import Batch, Example, Job, Problem
+    from recombine.facets import Facet, Value
+
+Sight = Literal["text", "picture", "both"]
+"""How a model sees a world."""
 
 
 @runtime_checkable
@@ -66,14 +71,96 @@ class Picking(Protocol):
         """These rows of the part, as `generate` makes them, in the given order; None where the job has no such short cut."""
 
 
-class Acting(Protocol):
-    """Worlds that can be acted in, batched; knows nothing of gymnasium."""
+@runtime_checkable
+class Asking(Protocol):
+    """A family that a language model can be asked about. The words live in the family's `prompts.py`."""
 
-    def start(self, batch: Batch) -> Any:
-        """The states in which the episodes of these rows begin."""
+    @property
+    def prompts(self) -> Prompts:
+        """The words."""
 
-    def step(self, states: Any, actions: NDArray[Any]) -> Any:
-        """New states, rewards, terminated, truncated, named errors."""
 
-    def masks(self, states: Any) -> NDArray[Any]:
-        """Which actions are valid now."""
+class Prompts(Protocol):
+    """The words in which a family is put to a language model.
+
+    `question` and `picture` read `example.inputs` only: what a model must not see is not there.
+    """
+
+    def task(self, family: str) -> str:
+        """What to do and the exact form of the answer, without the rules."""
+
+    def rules(self, family: str) -> str:
+        """The rules, complete: a careful reader can answer every example by them."""
+
+    def question(self, example: Example, sight: Sight) -> str:
+        """The asked item in words; where `sight` is `picture`, without what the picture shows."""
+
+    def answer(self, example: Example) -> str:
+        """The right answer on one line, as the task wants it written."""
+
+    def steps(self, example: Example) -> tuple[str, ...]:
+        """The way to the answer, sentence by sentence, for worked examples."""
+
+    def picture(self, example: Example) -> bytes | None:
+        """The world as PNG, showing nothing that the inputs do not hold; None if the family has no world."""
+
+    def legend(self, family: str) -> str:
+        """How to read the picture; empty if there is none."""
+
+
+@runtime_checkable
+class Faceted(Protocol):
+    """A family whose examples can be described by facets: what predicates, pairs and charts speak of."""
+
+    @property
+    def FACETS(self) -> Mapping[str, Facet]:
+        """By name."""
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example; a tuple for a facet that it has several times."""
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The same for a whole batch, for these facets; `Ragged` for facets that an example has several times."""
+
+
+@runtime_checkable
+class Playing(Protocol):
+    """A family whose worlds can be acted in: what `recombine.Episode` stands on. Knows nothing of gymnasium."""
+
+    @property
+    def ACTIONS(self) -> tuple[str, ...]:
+        """The names of the actions, by number; empty where actions have arguments and only `parse_acts` names them."""
+
+    def begin(self, example: Example) -> State:
+        """The state in which the example's episode begins."""
+
+    def acting_task(self, example: Example) -> str:
+        """What to do, which actions there are and how to write them, in words for a model."""
+
+
+class State(Protocol):
+    """One running episode of a `Playing` family, in words and pictures."""
+
+    def seen(self, sight: Sight) -> tuple[str, bytes | None]:
+        """What is seen now: the words, and the picture as PNG where it is wanted."""
+
+    def act(self, text: str) -> tuple[float, bool, Mapping[str, Any]]:
+        """Take the actions that the text names, in order: reward, whether the episode is over, and what happened.
+
+        A text that names no action costs what the environment says; `info["error"]` then says what was wrong.
+        """
+
+    def expert(self) -> tuple[str, ...]:
+        """A plan from the present state to the goal, one action each, as `act` reads them."""
+
+
+@runtime_checkable
+class Pairing(Protocol):
+    """A family that makes matched pairs: two examples that differ in exactly one facet."""
+
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> `sensitivity` (the answer must change) or `invariance` (it must not)."""
+
+    def pairs(self, job: Job, facet: str) -> Batch:
+        """Rows 2i and 2i + 1 are pair i of the job's part."""

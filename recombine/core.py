@@ -7,7 +7,7 @@ evaluation, environments, the command line) is written once, against this page. 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -83,10 +83,14 @@ class Option:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A frozen way of generating: `release` does what the original authors' code does, `sound` is ours."""
+    """A frozen way of generating: `release` does what the original authors' code does, `sound` is ours.
+
+    `version` is the number after `@` in an id. Raise it, at most once per release, when the same job gives other rows.
+    """
 
     name: str
     claim: str
+    version: int = 1
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,14 @@ class Split:
     recipes: tuple[str, ...] = ("release", "sound")
     axis: Axis = "substitution"
     needs_files: str = ""
+
+
+Claim = Callable[["Example", str], str]
+"""`claim(example, part)`: why the example may not stand in this part of the split, as a clause; "" if it may.
+
+The oracle has one for every split, in a table `CLAIMS` with the names of `SPLITS`. It is another formulation of the split's
+sentence and shares no code with the rule that makes the rows. It reads the example, never `meta["part"]`.
+"""
 
 
 @dataclass(frozen=True)
@@ -293,10 +305,6 @@ class Family(Protocol):
     @property
     def NAME(self) -> str:
         """The name used everywhere: `scan`, `nacs`, `gscan`, `reascan`, `clutrr`, `lilgym`."""
-
-    @property
-    def VERSION(self) -> int:
-        """Raised whenever the same job yields other data."""
 
     @property
     def TITLE(self) -> str:

@@ -44,7 +44,7 @@ def make_job(
         parsed = family.OPTIONS[name].parse(name, value)
         if parsed != family.OPTIONS[name].default:
             given[name] = parsed
-    job = Job(family.NAME, family.VERSION, recipe_name, split_name, part_name, seed, tuple(given.items()))
+    job = Job(family.NAME, family.RECIPES[recipe_name].version, recipe_name, split_name, part_name, seed, tuple(given.items()))
     return job.rows(0, part_size(family, job))
 
 

@@ -23,7 +23,7 @@ ROWS = 3
 def golden(name: str) -> dict[str, Any]:
     """For every recipe, split and part: the digest of the first rows, and the first example in full."""
     item = family(name)
-    found: dict[str, Any] = {"version": item.VERSION}
+    found: dict[str, Any] = {"version": {name: recipe.version for name, recipe in item.RECIPES.items()}}
     for recipe in item.RECIPES:
         for split in item.SPLITS.values():
             if recipe not in split.recipes or split.needs_files:

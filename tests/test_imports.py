@@ -11,11 +11,12 @@ import recombine
 
 PACKAGE = Path(recombine.__file__).parent
 
-FLOOR = {"core", "columns", "abilities", "jobs", "keys", "draws", "errors", "kernels", "files", "charts", "pages", "processes"}
+FLOOR = {"core", "columns", "abilities", "facets", "jobs", "keys", "draws", "errors", "kernels", "files", "charts", "pages", "processes"}
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
     "core": {"columns", "keys", "errors"},
-    "abilities": {"core"},
+    "facets": set(),
+    "abilities": {"columns", "core", "facets"},
     "jobs": {"abilities", "core", "errors"},
     "keys": set(),
     "draws": set(),

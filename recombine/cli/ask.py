@@ -122,10 +122,11 @@ def _price(arguments: argparse.Namespace) -> Price:
 
 def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     """What is asked, and who answers."""
+    from recombine.abilities import Sight
     from recombine.data.datasets import load
     from recombine.evaluate.ask import Asked, train_part
     from recombine.evaluate.endpoint import Endpoint, Patience
-    from recombine.evaluate.prompts import Prompter, Sight
+    from recombine.evaluate.prompts import Prompter
 
     options: dict[str, Any] = options_of(arguments)
     rows = load(

@@ -24,9 +24,9 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({item.NAME: describe(item) for item in found})
         return 0
     for item in found:
-        say(f"{item.NAME} (version {item.VERSION}): {item.TITLE}")
+        say(f"{item.NAME}: {item.TITLE}")
         for recipe in item.RECIPES.values():
-            say(f"  recipe {recipe.name}: {recipe.claim}")
+            say(f"  recipe {recipe.name} (version {recipe.version}): {recipe.claim}")
         rows = [
             (s.name, sizes(item, s), s.claim + (f" Needs {s.needs_files}." if s.needs_files else ""))
             for s in shown_splits(item, bool(arguments.family))
@@ -57,9 +57,8 @@ def sizes(item: Family, split: Split) -> str:
 def describe(item: Family) -> dict[str, Any]:
     """A family as a plain value."""
     return {
-        "version": item.VERSION,
         "title": item.TITLE,
-        "recipes": {name: recipe.claim for name, recipe in item.RECIPES.items()},
+        "recipes": {name: {"version": r.version, "claim": r.claim} for name, r in item.RECIPES.items()},
         "options": {
             name: {"default": o.default, "help": o.help, "choices": list(o.choices)} for name, o in item.OPTIONS.items()
         },

@@ -129,10 +129,12 @@ def example(identifier: str) -> Example:
         raise UsageError(f"{shown(identifier)} is not an id; ids look like scan@1/release/length/test/0/000017.")
     name, version, recipe, dials, split, part, seed, index = match.groups()
     family = find_family(name)
-    if int(version) != family.VERSION:
-        raise UsageError(f"{shown(identifier)} is of version {version} of {name}; this package has version {family.VERSION}.")
     options = dict(dial.split("=", 1) for dial in dials.split("+")[1:])
     job = make_job(family, split, part, recipe, int(seed), options)
+    if int(version) != job.version:
+        raise UsageError(
+            f"{shown(identifier)} is of version {version} of {name} {recipe}; this package makes version {job.version}."
+        )
     row = int(index)
     if family.SPLITS[job.split].parts[job.part].finite and row >= job.stop:
         raise UsageError(f"{shown(identifier)} does not exist: {job.split}/{job.part} has {job.stop:,} rows.")

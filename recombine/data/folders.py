@@ -130,12 +130,14 @@ def open_folder(path: str | Path) -> Folder:
     if not isinstance(manifest, dict) or "plan" not in manifest:
         raise FileError(f"{shown(str(folder / MANIFEST))} is not a manifest of Recombine.")
     plan = Plan.from_json(manifest["plan"], str(folder / MANIFEST))
-    current = find_family(plan.family).VERSION
-    if plan.version != current:
-        raise FileError(
-            f"{shown(str(path))} was made by version {plan.version} of {plan.family}; this package has version {current}. "
-            "Generate it again."
-        )
+    recipes = find_family(plan.family).RECIPES
+    for part in plan.parts:
+        current = recipes[part.job.recipe].version
+        if part.job.version != current:
+            raise FileError(
+                f"{shown(str(path))} was made by version {part.job.version} of {plan.family} {part.job.recipe}; "
+                f"this package has version {current}. Generate it again."
+            )
     return Folder(folder, manifest, plan)
 
 

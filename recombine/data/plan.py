@@ -164,7 +164,7 @@ def make_plan(
             plan = plan_part(found, make_job(found, split, name, recipe, seed, options), size)
             if plan not in plans:
                 plans.append(plan)
-    return Plan(found.NAME, found.VERSION, format, tuple(plans))
+    return Plan(found.NAME, plans[0].job.version, format, tuple(plans))
 
 
 def default_parts(family: Family, split: str) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def make_suite(
             plan = plan_part(found, job, min(size, full) if size is not None else None)
             if plan not in parts:
                 parts.append(plan)
-    return Plan(found.NAME, found.VERSION, format, tuple(parts))
+    return Plan(found.NAME, parts[0].job.version, format, tuple(parts))
 
 
 def _splits(family: Family, recipe: str) -> list[str]:

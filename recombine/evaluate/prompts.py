@@ -1,7 +1,7 @@
 """What a language model is shown: the family's words, put together in one of a few fixed styles.
 
 A prompt is one user message: the task, perhaps the rules, k examples from the training part, the question, and how to answer.
-Everything that depends on the family lives in `recombine.families.<family>.prompts`, which keeps the protocol `Asking`.
+Everything that depends on the family is asked for through the ability `Asking`.
 
 Examples (`shots`) come from the split's `train` part in an order drawn by name. The same ones stand in every prompt, or each
 item draws its own (`fresh`). An example with the asked item's canonical form or question is passed over for the next one drawn.
@@ -9,21 +9,19 @@ item draws its own (`fresh`). An example with the asked item's canonical form or
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal
 
 from recombine import keys
+from recombine.abilities import Asking, Prompts, Sight
 from recombine.core import Example, Family
 from recombine.errors import UnknownName, UsageError, shown
-from recombine.families import FAMILIES
 from recombine.jobs import make_job
 
 Style = Literal["direct", "step_by_step", "rules"]
-Sight = Literal["text", "picture", "both"]
 STYLES: dict[str, str] = {
     "direct": "Reply with one line and nothing else: `Answer: ` and then the answer.",
     "step_by_step": "Think step by step. Then end your reply with one line: `Answer: ` and then the answer alone.",
@@ -43,45 +41,11 @@ def guess_tokens(text: str) -> int:
     return -(-len(text.encode()) // 3)
 
 
-class Asking(Protocol):
-    """What a family offers to be asked about: a module `recombine.families.<family>.prompts`.
-
-    `question` and `picture` read `example.inputs` only: what a model must not see is not there.
-    """
-
-    def task(self, family: str) -> str:
-        """What to do and the exact form of the answer, without the rules."""
-
-    def rules(self, family: str) -> str:
-        """The rules, complete: a careful reader can answer every example by them."""
-
-    def question(self, example: Example, sight: Sight) -> str:
-        """The asked item in words; where `sight` is `picture`, without what the picture shows."""
-
-    def answer(self, example: Example) -> str:
-        """The right answer on one line, as the task wants it written."""
-
-    def steps(self, example: Example) -> tuple[str, ...]:
-        """The way to the answer, sentence by sentence, for worked examples."""
-
-    def picture(self, example: Example) -> bytes | None:
-        """The world as PNG, showing nothing that the inputs do not hold; None if the family has no world."""
-
-    def legend(self, family: str) -> str:
-        """How to read the picture; empty if there is none."""
-
-
-def asking(family: str) -> Asking:
-    """The words of a family; an unknown family, or one without words, is an error."""
-    if family not in FAMILIES:
-        raise UnknownName("family", family, FAMILIES)
-    name = f"{FAMILIES[family].partition(':')[0]}.prompts"
-    try:
-        return cast(Asking, importlib.import_module(name))
-    except ModuleNotFoundError as problem:
-        if problem.name != name:
-            raise
-        raise UsageError(f"{family} cannot be asked about yet: there is no module {name}.") from None
+def prompts_of(family: Family) -> Prompts:
+    """The words of a family; one without words is an error."""
+    if not isinstance(family, Asking):
+        raise UsageError(f"{family.NAME} cannot be asked about: it has no prompts.")
+    return family.prompts
 
 
 @dataclass(frozen=True)
@@ -142,9 +106,9 @@ class Prompter:
             raise UsageError(f"{self.shots} examples were asked for, but the training part has {len(self.train)} rows.")
 
     @cached_property
-    def words(self) -> Asking:
+    def words(self) -> Prompts:
         """The family's words."""
-        return asking(self.family.NAME)
+        return prompts_of(self.family)
 
     @cached_property
     def preamble(self) -> str:

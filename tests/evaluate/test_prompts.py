@@ -13,9 +13,10 @@ from recombine.core import Example
 from recombine.data.datasets import Dataset, load
 from recombine.errors import UnknownName, UsageError
 from recombine.evaluate.ask import train_part
-from recombine.evaluate.prompts import STYLES, Prompter, asking, chat_messages
+from recombine.evaluate.prompts import STYLES, Prompter, chat_messages, prompts_of
 from recombine.evaluate.replies import MAX_ANSWER, parse_reply
 from recombine.families import FAMILIES
+from recombine.families import family as find_family
 
 SPLITS = {"scan": "length", "nacs": "length", "reascan": "two_clauses"}
 SEEN = ("gscan", "reascan", "lilgym")
@@ -36,7 +37,7 @@ def first_part(family: str) -> tuple[Dataset, Dataset]:
 def test_every_family_can_be_asked(family: str) -> None:
     rows, train = first_part(family)
     examples = list(rows)[:6]
-    words = asking(family)
+    words = prompts_of(find_family(family))
     for style in STYLES:
         prompter = Prompter(rows.family, style, "text", 2, False, train)  # type: ignore[arg-type]
         again = Prompter(rows.family, style, "text", 2, False, train)  # type: ignore[arg-type]
@@ -61,7 +62,7 @@ def test_every_family_can_be_asked(family: str) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_questions_and_pictures_hold_nothing_but_the_inputs(family: str) -> None:
     rows, _ = first_part(family)
-    words = asking(family)
+    words = prompts_of(find_family(family))
     for example in list(rows)[:10]:
         bare = Example(rows.family, "x", example.inputs, "", None, None, {})
         for sight in ("text", "picture", "both"):
@@ -72,7 +73,7 @@ def test_questions_and_pictures_hold_nothing_but_the_inputs(family: str) -> None
 @pytest.mark.parametrize("family", FAMILIES)
 def test_right_answers_as_shown_are_read_and_score_one(family: str) -> None:
     rows, _ = first_part(family)
-    words = asking(family)
+    words = prompts_of(find_family(family))
     for example in rows:
         for reply in (
             f"Answer: {words.answer(example)}",
@@ -90,8 +91,11 @@ def test_pictures_stand_where_the_description_stood(family: str) -> None:
     example = rows[0]
     prompt = Prompter(rows.family, "direct", "picture", 1, False, train).prompt(example)
     assert prompt.pictures == 2
-    assert asking(family).question(example, "text") not in prompt.text
-    assert asking(family).question(example, "text") in Prompter(rows.family, "direct", "both").prompt(example).text
+    assert prompts_of(find_family(family)).question(example, "text") not in prompt.text
+    assert (
+        prompts_of(find_family(family)).question(example, "text")
+        in Prompter(rows.family, "direct", "both").prompt(example).text
+    )
     content = chat_messages(prompt)[0]["content"]
     urls = [piece["image_url"]["url"] for piece in content if piece["type"] == "image_url"]
     assert len(urls) == 2
@@ -131,7 +135,7 @@ def test_the_examples_in_the_rules_of_scan_are_right() -> None:
     from recombine.families.scan.corpus import corpus, places
     from recombine.families.scan.plan import format_actions
 
-    found = re.findall(r"`([a-z ]+)` is (I_[A-Z_ ]+[A-Z])", asking("scan").rules("scan"))
+    found = re.findall(r"`([a-z ]+)` is (I_[A-Z_ ]+[A-Z])", prompts_of(find_family("scan")).rules("scan"))
     assert len(found) >= 4
     for command, actions in found:
         assert format_actions(corpus().letters[places()[command]]) == actions
@@ -141,7 +145,7 @@ def test_the_examples_in_the_rules_of_clutrr_are_right() -> None:
     from recombine.families.clutrr.kinship import CODES
     from recombine.families.clutrr.rules import compose_table
 
-    text = " ".join(asking("clutrr").rules("clutrr").split())
+    text = " ".join(prompts_of(find_family("clutrr")).rules("clutrr").split())
     found = re.findall(r"the (\w+) of one's (\w+) is one's (\w+)", text)
     assert len(found) == 5
     for second, first, whole in found:
@@ -249,7 +253,7 @@ class Reader:
     ("family", "split"), [("gscan", None), ("reascan", "all"), ("reascan", "three_clauses"), ("reascan", "nested")]
 )
 def test_a_reader_who_has_only_the_question_and_the_rules_is_right(family: str, split: str | None) -> None:
-    words = asking(family)
+    words = prompts_of(find_family(family))
     for example in load(family, split, "test", size=40):
         reader = Reader(words.question(example, "text"))
         assert reader.answer(pairwise=family == "reascan") == words.answer(example), example.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recombine.core import Job, Recipe
-from recombine.families.clutrr import release
+from recombine.families.clutrr import prompts, release
 from recombine.families.clutrr.explain import explain
 from recombine.families.clutrr.generate import SCHEMA, generate
 from recombine.families.clutrr.layout import native_extras, native_path
@@ -20,13 +20,12 @@ from recombine.families.clutrr.splits import SPLITS
 from recombine.families.clutrr.survey import probe, survey
 
 __all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "canonical", "canonical_batch", "cloze", "example", "explain", "generate", "native_extras", "native_path", "probe", "probe_parts", "read", "render", "score", "size",
+    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
+    "canonical", "canonical_batch", "cloze", "example", "explain", "generate", "native_extras", "native_path", "probe", "probe_parts", "prompts", "read", "render", "score", "size",
     "survey", "validate", "validate_batch", "write", "write_hf",
 ]  # fmt: skip
 
 NAME = "clutrr"
-VERSION = 1
 TITLE = "CLUTRR: kinship stories with proofs"
 CITATION = """@inproceedings{sinha2019clutrr,
   title = {{CLUTRR}: A Diagnostic Benchmark for Inductive Reasoning from Text},

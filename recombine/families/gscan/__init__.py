@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.columns import Coded, Ragged
 from recombine.core import Batch, Example, Problem
-from recombine.families.gscan import native, oracle
+from recombine.families.gscan import native, oracle, prompts
 from recombine.families.gscan.explain import explain
 from recombine.families.gscan.generate import SCHEMA, generate, pick, size
 from recombine.families.gscan.native import NATIVE_NAME
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
     from recombine.core import Family
 
 __all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "read", "render", "score", "size", "survey", "validate",
+    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
+    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "prompts", "read", "render", "score", "size", "survey", "validate",
     "validate_batch", "write",
 ]  # fmt: skip
 
 NAME = "gscan"
-VERSION = 1
 TITLE = "gSCAN: commands in a grid world to actions"
 CITATION = """@inproceedings{ruis2020benchmark,
   title = {A Benchmark for Systematic Generalization in Grounded Language Understanding},

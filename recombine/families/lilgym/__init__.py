@@ -10,6 +10,7 @@ from typing import Any
 
 from recombine.core import Example, Job, Medium, Recipe
 from recombine.errors import UnknownName
+from recombine.families.lilgym import prompts
 from recombine.families.lilgym.audit import StatementCheck, check_statement, survey
 from recombine.families.lilgym.explain import explain
 from recombine.families.lilgym.generate import OPTIONS, SCHEMA, example, generate
@@ -20,7 +21,6 @@ from recombine.families.lilgym.splits import SPLITS
 from recombine.families.lilgym.tasks import masks, start, step
 
 NAME = "lilgym"
-VERSION = 1
 TITLE = "lilGym: statements about scenes, made true or false by edits"
 CITATION = """@inproceedings{wu-etal-2023-lilgym,
   title = {lil{G}ym: Natural Language Visual Reasoning with Reinforcement Learning},
@@ -80,7 +80,7 @@ def render(example: Example, medium: Medium) -> str | bytes:
 
 
 __all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "StatementCheck", "canonical", "check_statement", "example", "explain", "generate", "masks", "read", "render", "score", "size", "start",
+    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
+    "StatementCheck", "canonical", "check_statement", "example", "explain", "generate", "masks", "prompts", "read", "render", "score", "size", "start",
     "step", "survey", "validate", "write",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recombine.core import Batch, Example, Job, Problem
 from recombine.families.reascan import generate as _generate
-from recombine.families.reascan import native
+from recombine.families.reascan import native, prompts
 from recombine.families.reascan.examples import canonical, canonical_batch, example, this_family
 from recombine.families.reascan.explain import explain
 from recombine.families.reascan.generate import SCHEMA
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE", "VERSION",
-    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "read", "render", "score", "survey", "validate", "validate_batch",
+    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
+    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "prompts", "read", "render", "score", "survey", "validate", "validate_batch",
     "write",
 ]  # fmt: skip
 
 NAME = "reascan"
-VERSION = 1
 TITLE = "ReaSCAN: commands with relative clauses in a grid world to actions"
 CITATION = """@inproceedings{wu2021reascan,
   title = {{ReaSCAN}: Compositional Reasoning in Language Grounding},

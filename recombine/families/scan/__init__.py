@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
+from recombine.abilities import Prompts
 from recombine.core import Batch, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
-from recombine.families.scan import explain, generate, native, oracle, render, score
+from recombine.families.scan import explain, generate, native, oracle, prompts, render, score
 from recombine.families.scan.corpus import ambiguity, inverses
 from recombine.families.scan.plan import parse_actions
 from recombine.families.scan.splits import SPLITS
@@ -46,7 +47,6 @@ class ScanFamily:
 
     direction: Literal["scan", "nacs"]
 
-    VERSION: ClassVar[int] = 1
     RECIPES: ClassVar[Mapping[str, Recipe]] = {
         "release": Recipe(
             "release", "What was released: rule-based splits as in the official files, sampled ones in their sizes."
@@ -83,6 +83,11 @@ class ScanFamily:
         """The input first, then the answer, then what users filter on."""
         pair: tuple[str, str] = ("command", "actions") if self.direction == "scan" else ("actions", "command")
         return {pair[0]: "string", pair[1]: "string", **generate.FEATURES}
+
+    @property
+    def prompts(self) -> Prompts:
+        """The words for language models."""
+        return prompts
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
