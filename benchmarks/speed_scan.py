@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from recombine.families.scan import NACS, SCAN, inverses
 from recombine.families.scan.corpus import action_texts, corpus
-from recombine.families.scan.splits import DIVISIONS, rows
+from recombine.families.scan.splits import SPLITS
 from recombine.jobs import make_job
 
 
@@ -30,12 +30,12 @@ def main(scores: int) -> None:
     whole = [make_job(SCAN, "length", part) for part in ("train", "test")]
     timed("generate all commands as columns (length)", 20_910, lambda: [SCAN.generate(job) for job in whole])
     timed("write them in the released layout", 20_910, lambda: SCAN.write((SCAN.generate(job) for job in whole), io.StringIO()))
-    official = [name for name in DIVISIONS if not name.startswith("nacs_")]
-    total = sum(DIVISIONS[name].sizes[part] for name in official for part in ("train", "test"))
+    official = [name for name in SPLITS if not name.startswith(("nacs_", "mcd"))]
+    total = sum(SPLITS[name].parts[part].rows("release") for name in official for part in ("train", "test"))
     timed(
         f"the rows of all {len(official)} official splits",
         total,
-        lambda: [rows(n, p, 1) for n in official for p in ("train", "test")],
+        lambda: [SPLITS[n].rows(p, 1) for n in official for p in ("train", "test")],
     )
     timed(
         "judge all commands by the oracle, first time",

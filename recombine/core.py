@@ -1,6 +1,6 @@
 """The contract: what a family of benchmarks is, and the few values that pass between the stages.
 
-A family is a module, or a frozen dataclass, with the members of `Family`. Everything else in the package (files, sharding,
+A family is an object with the members of `Family`. Everything else in the package (files, sharding,
 evaluation, environments, the command line) is written once, against this page. Nothing here imports more than numpy.
 """
 
@@ -95,23 +95,32 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Part:
-    """One set of a split: its rule as a sentence, and how many rows it has under each recipe.
+    """One set of a split: its rule as a sentence, how many rows it has, and what a user may expect of them.
 
+    `size`: the number of rows, one number or one per recipe; or a function of the recipe that counts what the rule gives.
     `finite`: exactly that many rows exist (a larger `--size` is an error, a smaller one a seeded sample).
     Otherwise any number can be drawn and the size is only the default. `default`: written when no part is named.
     `shares`: parts of the same split with which rows are shared by design of the original (so they are no leak).
+    `repeats`: how often one canonical form may stand in the part; 0 if as often as it is drawn. `verify` counts.
+    `fixed`: every seed gives the same rows, so a new seed does not make the items new.
+    `exists`: how many canonical forms the part draws from, where that number is small enough to matter.
     """
 
     name: str
     rule: str
-    size: int | Mapping[str, int]
+    size: int | Mapping[str, int] | Callable[[str], int]
     finite: bool = False
     default: bool = True
     shares: tuple[str, ...] = ()
+    repeats: int = 1
+    fixed: bool = False
+    exists: int | None = None
 
     def rows(self, recipe: str) -> int:
         """The number of rows under this recipe (the default number, if the part is not finite)."""
-        return self.size if isinstance(self.size, int) else self.size[recipe]
+        if isinstance(self.size, int):
+            return self.size
+        return self.size[recipe] if isinstance(self.size, Mapping) else self.size(recipe)
 
 
 @dataclass(frozen=True)
@@ -300,7 +309,7 @@ class Example:
 
 
 class Family(Protocol):
-    """What every family offers: a module or a frozen dataclass with these members."""
+    """What every family offers: an object with these members, most simply a frozen dataclass."""
 
     @property
     def NAME(self) -> str:
@@ -321,6 +330,10 @@ class Family(Protocol):
     @property
     def SPLITS(self) -> Mapping[str, Split]:
         """By name; the first is the default."""
+
+    @property
+    def CLAIMS(self) -> Mapping[str, Claim]:
+        """The oracle's judgement on every split, by the split's name."""
 
     @property
     def OPTIONS(self) -> Mapping[str, Option]:

@@ -11,7 +11,21 @@ import recombine
 
 PACKAGE = Path(recombine.__file__).parent
 
-FLOOR = {"core", "columns", "abilities", "facets", "jobs", "keys", "draws", "errors", "kernels", "files", "charts", "pages", "processes"}
+FLOOR = {
+    "core",
+    "columns",
+    "abilities",
+    "facets",
+    "jobs",
+    "keys",
+    "draws",
+    "errors",
+    "kernels",
+    "files",
+    "charts",
+    "pages",
+    "processes",
+}
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
     "core": {"columns", "keys", "errors"},

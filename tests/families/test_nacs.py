@@ -117,7 +117,7 @@ def test_leaks_of_the_rule_based_splits(split: str, leaked: int) -> None:
     ("split", "distinct"), [("length", 1_836), ("addprim_jump", 3_595), ("addprim_turn_left", 543)]
 )  # fmt: skip
 def test_distinct_test_inputs(split: str, distinct: int) -> None:
-    assert len(np.unique(corpus().meaning[splits.rows(split, "test", 0)])) == distinct
+    assert len(np.unique(corpus().meaning[splits.SPLITS[split].rows("test", 0)])) == distinct
 
 
 def test_the_simple_split_leaks_most_of_its_test_rows() -> None:

@@ -23,7 +23,7 @@ from recombine.families.scan.explain import READERS, readings_of
 from recombine.families.scan.plan import Clause, Command, Phrase, parse_actions, plan_at
 from recombine.jobs import make_job
 
-ONE_OF_EACH = [name for name in splits.DIVISIONS if not re.search(r"rep[2-5]$", name)]
+ONE_OF_EACH = [name for name in splits.SPLITS if not re.search(r"rep[2-5]$|^mcd", name)]
 
 
 def example_of(command: str, actions: str | None = None) -> Example:
@@ -148,15 +148,16 @@ def test_official_sizes(split: str, train: int, test: int) -> None:
 
 def test_all_released_files_together() -> None:
     """All 209 files of the release hold 1,988,475 rows: the sizes of every official split, and tasks.txt."""
-    official = [division.sizes for name, division in splits.DIVISIONS.items() if not name.startswith("nacs_")]
-    assert 20_910 + sum(sizes["train"] + sizes["test"] for sizes in official) == 1_988_475
+    official = [split.parts for name, split in splits.SPLITS.items() if not name.startswith(("nacs_", "mcd"))]
+    sizes = [parts[part].rows("release") for parts in official for part in ("train", "test")]
+    assert 20_910 + sum(sizes) == 1_988_475
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_rows_are_those_of_the_oracle_and_of_the_declared_sizes(name: str) -> None:
     commands = corpus().commands
-    for part, held in oracle.expected(name, 3).items():
-        found = splits.rows(name, part, 3)
+    for part, held in oracle.CLAIMS[name].expected(3).items():
+        found = splits.SPLITS[name].rows(part, 3)
         assert len(found) == SCAN.SPLITS[name].parts[part].rows("release")
         assert Counter(commands[i] for i in found.tolist()) == held, part
 
@@ -171,24 +172,24 @@ def test_rows_are_those_of_the_oracle_and_of_the_declared_sizes(name: str) -> No
     ],
 )
 def test_the_papers_validation_sizes(split: str, fit: int, validation: int) -> None:
-    assert (len(splits.rows(split, "fit", 0)), len(splits.rows(split, "validation", 0))) == (fit, validation)
+    assert (len(splits.SPLITS[split].rows("fit", 0)), len(splits.SPLITS[split].rows("validation", 0))) == (fit, validation)
 
 
 def test_validation_copies_of_the_repeated_primitives() -> None:
-    copies = splits.copies("addprim_jump", 0)
+    copies = splits.SPLITS["addprim_jump"].copies(0)
     jump = places()["jump"]
     assert [int(copies[part][jump]) for part in ("train", "fit", "validation", "test")] == [1_467, 1_310, 1, 0]
     left = places()["turn left"]
-    copies = splits.copies("addprim_turn_left", 0)
+    copies = splits.SPLITS["addprim_turn_left"].copies(0)
     assert [int(copies[part][left]) for part in ("train", "fit", "validation", "test")] == [2_189, 1_967, 222, 0]
-    extras = splits.copies("nacs_jump_num32", 0)
+    extras = splits.SPLITS["nacs_jump_num32"].copies(0)
     assert int((extras["train"] == 44).sum()) == 33
     assert (extras["validation"][extras["train"] == 44] == 1).all()
 
 
 def test_fit_and_validation_divide_train() -> None:
     for name in ONE_OF_EACH:
-        copies = splits.copies(name, 0)
+        copies = splits.SPLITS[name].copies(0)
         once = copies["train"] == 1
         assert (copies["fit"][once] + copies["validation"][once] == 1).all(), name
         assert not (copies["validation"][copies["train"] == 0]).any(), name
@@ -199,16 +200,16 @@ def test_fit_and_validation_divide_train() -> None:
 def test_size_variations_are_nested_and_partition_the_corpus() -> None:
     smaller = np.zeros(plan.SIZE, np.int32)
     for percent in splits.PERCENTS:
-        copies = splits.copies(f"simple_p{percent}", 5)
+        copies = splits.SPLITS[f"simple_p{percent}"].copies(5)
         assert (copies["train"] >= smaller).all()
         assert (copies["train"] + copies["test"] == 1).all()
         smaller = copies["train"]
 
 
 def test_the_nacs_jump_series_is_nested_with_one_test_set() -> None:
-    tests = [splits.copies(f"nacs_jump_num{n}", 5)["test"] for n in (0, *splits.JUMP_EXTRAS)]
+    tests = [splits.SPLITS[f"nacs_jump_num{n}"].copies(5)["test"] for n in (0, *splits.JUMP_EXTRAS)]
     assert all((test == tests[0]).all() for test in tests)
-    extras = [splits.copies(f"nacs_jump_num{n}", 5)["train"] > 1 for n in (0, *splits.JUMP_EXTRAS)]
+    extras = [splits.SPLITS[f"nacs_jump_num{n}"].copies(5)["train"] > 1 for n in (0, *splits.JUMP_EXTRAS)]
     assert [int(mask.sum()) for mask in extras] == [1, 2, 3, 5, 9, 17, 33]
     assert all((small <= large).all() for small, large in pairwise(extras))
 
@@ -221,30 +222,32 @@ def test_1209_commands_are_in_neither_set_of_the_template_splits() -> None:
         ("template_right", "turn right"),
         ("filler_num3", "turn around right"),
     ):
-        copies = splits.copies(name, 0)
+        copies = splits.SPLITS[name].copies(0)
         absent = [corpus().commands[i] for i in np.flatnonzero(copies["train"] + copies["test"] == 0).tolist()]
         assert len(absent) == 1_209
         assert all(words in command for command in absent)
 
 
 def test_length_test_has_only_the_known_lengths() -> None:
-    test = splits.rows("length", "test", 0)
+    test = splits.SPLITS["length"].rows("test", 0)
     assert sorted(set(corpus().action_length[test].tolist())) == [24, 25, 26, 27, 28, 30, 32, 33, 36, 40, 48]
 
 
 def test_seeds_share_no_more_than_chance() -> None:
-    seven, eight = (set(splits.rows("simple", "test", seed).tolist()) for seed in (7, 8))
+    seven, eight = (set(splits.SPLITS["simple"].rows("test", seed).tolist()) for seed in (7, 8))
     expected = 4_182 * 4_182 / 20_910
     assert abs(len(seven & eight) - expected) < 150  # four standard deviations are about 104
-    seven, eight = (set(splits.rows("simple_p1", "train", seed).tolist()) for seed in (7, 8))
+    seven, eight = (set(splits.SPLITS["simple_p1"].rows("train", seed).tolist()) for seed in (7, 8))
     assert len(seven & eight) < 15
-    draws = {tuple(np.flatnonzero(splits.copies(f"addprim_complex_jump_num8_rep{r}", 0)["train"] > 1)) for r in range(1, 6)}
+    draws = {
+        tuple(np.flatnonzero(splits.SPLITS[f"addprim_complex_jump_num8_rep{r}"].copies(0)["train"] > 1)) for r in range(1, 6)
+    }
     assert len(draws) == 5
 
 
 def test_rule_based_parts_hold_the_same_rows_under_every_seed() -> None:
     for part in ("train", "test"):
-        one, two = splits.rows("length", part, 1), splits.rows("length", part, 2)
+        one, two = splits.SPLITS["length"].rows(part, 1), splits.SPLITS["length"].rows(part, 2)
         assert (one != two).any()
         assert (np.sort(one) == np.sort(two)).all()
 
@@ -297,7 +300,7 @@ def test_generated_examples_are_also_judged_by_their_split() -> None:
     example = SCAN.example(SCAN.generate(job), 0)
     assert codes(example) == []
     moved = dataclasses.replace(example, meta={**example.meta, "part": "train"})
-    assert codes(moved) == ["wrong_part"]
+    assert codes(moved) == ["wrong_split"]
     leaky = dataclasses.replace(example, meta={**example.meta, "leak_free": not example.meta["leak_free"]})
     assert codes(leaky) == ["wrong_leak_free"]
     for column, wrong in (("template", "VERB"), ("repeats", 9), ("readings", 0), ("action_length", 1), ("conjunction", "or")):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recombine import keys
 from recombine.abilities import Prompts
-from recombine.core import Batch, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.families.scan import explain, generate, native, oracle, prompts, render, score
 from recombine.families.scan.corpus import ambiguity, inverses
 from recombine.families.scan.plan import parse_actions
@@ -52,6 +52,7 @@ class ScanFamily:
             "release", "What was released: rule-based splits as in the official files, sampled ones in their sizes."
         )
     }
+    CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
     OPTIONS: ClassVar[Mapping[str, Option]] = generate.OPTIONS
     CLUSTER: ClassVar[str] = "template"
     DIALS: ClassVar[tuple[str, ...]] = ("action_length", "command_length")
@@ -76,7 +77,7 @@ class ScanFamily:
     @property
     def SPLITS(self) -> Mapping[str, Split]:
         """The same splits in both directions; what NACS tests with them is inversion."""
-        return SPLITS if self.direction == "scan" else _INVERTED
+        return SPLITS if self.direction == "scan" else _Inverted()
 
     @property
     def SCHEMA(self) -> Mapping[str, ColumnType]:
@@ -162,7 +163,19 @@ def _word(command: str) -> int:
     return keys.state(command)
 
 
-_INVERTED: Mapping[str, Split] = {name: replace(split, axis="inversion") for name, split in SPLITS.items()}
+class _Inverted(Mapping[str, Split]):
+    """The splits of SCAN, asked backwards."""
+
+    def __getitem__(self, name: str) -> Split:
+        return replace(SPLITS[name], axis="inversion")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SPLITS)
+
+    def __len__(self) -> int:
+        return len(SPLITS)
+
+
 SCAN: ScanFamily = ScanFamily("scan")
 """Commands to actions."""
 NACS: ScanFamily = ScanFamily("nacs")

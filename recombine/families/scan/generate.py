@@ -9,11 +9,10 @@ import numpy as np
 
 from recombine.columns import Coded
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
-from recombine.errors import UsageError
 from recombine.families.scan import native
 from recombine.families.scan.corpus import Ints, action_texts, corpus, places
 from recombine.families.scan.plan import STYLES, plan_at, style_of
-from recombine.families.scan.splits import LEARNT, MCD, SPLITS, leak_free, rows
+from recombine.families.scan.splits import LEARNT, SPLITS, leak_free
 
 if TYPE_CHECKING:
     from recombine.columns import Column
@@ -42,12 +41,10 @@ the same; always true in train and fit themselves.
 
 def places_of(job: Job, part: str) -> Ints:
     """The places, in the corpus, of all rows of a part of the job's split."""
-    if job.split not in MCD:
-        return rows(job.split, part, job.seed)
-    folder = option(job, OPTIONS, FILES)
-    if not folder:
-        raise UsageError(f"split {job.split!r} is read from its published files: say where they are with --set files=FOLDER.")
-    _, part = SPLITS[job.split].aliases.get(part, (job.split, part))
+    split, folder = SPLITS[job.split], option(job, OPTIONS, FILES)
+    if not split.needs_files or not folder:
+        return split.rows(part, job.seed)
+    _, part = split.aliases.get(part, (job.split, part))
     return native.mcd_rows(job.split, part, str(folder))
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from recombine import keys
-from recombine.core import Batch, Example, Problem
+from recombine.core import Batch, Claim, Example, Problem
 from recombine.errors import shown
 
 _CLAUSE = (
@@ -82,8 +83,8 @@ def commands_per_meaning() -> Counter[tuple[str, ...]]:
 
 # --- membership ------------------------------------------------------------------------------------------------------
 
-NAME = re.compile(r"(?P<kind>.+?)(?:_(?:num|p)(?P<number>\d+))?(?:_rep(?P<replicate>\d))?")
-"""A split's name: its kind, and perhaps a number and a replicate."""
+Divided = tuple[Counter[str], Set[str]]
+"""How often each command stands in train, and which commands stand (once) in test."""
 ANY = "(?:walk|look|run|jump)"
 HELD_OUT_PHRASES = {
     "template_jump_around_right": ("jump around right", "jump around right"),
@@ -97,8 +98,8 @@ HELD_OUT_PHRASES = {
 }
 """What a test command holds, and what no train command holds; the same with `turn` is in neither set."""
 FEW_SHOT_ANOMALIES = {(32, 3): 31, (64, 1): 61, (64, 2): 61, (64, 3): 63, (64, 4): 62, (64, 5): 60}
-HELD_OUT_ROWS = {"simple": (1_645, 0), "length": (1_679, 0), "addprim_turn_left": (1_949, 222), "addprim_jump": (1_277, 157)}
-"""Rows that leave train for validation in the NACS paper: of those that stand once, and copies of the repeated one."""
+HELD_WITH_JUMP = (1_277, 157)
+"""Rows that leave train for validation in the jump splits: of those that stand once, and copies of a single repeated one."""
 
 
 @functools.cache
@@ -118,67 +119,126 @@ def _holding(pattern: str) -> frozenset[str]:
     return frozenset(command for command in everything() if words.search(command))
 
 
-def _train_and_test(split: str, seed: int) -> tuple[Counter[str], Set[str]]:
-    """How often each command stands in train, and which stand (once) in test, in the words of the original papers."""
-    match = NAME.fullmatch(split)
-    assert match is not None
-    kind, number, replicate = match["kind"], int(match["number"] or 0), int(match["replicate"] or 0)
-    whole = set(everything())
-    if kind == "simple":
-        size, stream = (len(whole) * number // 100, "simple_size") if number else (16_728, "simple")
-        ranked = _ranked(whole, stream, seed)
-        return Counter(ranked[:size]), set(ranked[size:])
-    if kind == "length":
-        short = {command for command in whole if len(_rewritten(command)) < 23}
-        return Counter(short), whole - short
-    if kind == "addprim_turn_left":
-        having = _holding("turn left")
-        return Counter({**dict.fromkeys(whole - having, 1), "turn left": 2_189}), having - {"turn left"}
-    if kind.endswith("jump"):
-        return _jump(kind, number, replicate, seed)
-    return _held_out_phrase(kind, number, replicate, seed)
+@dataclass(frozen=True)
+class Membership:
+    """A claim: the commands of train and test, said in the words of the papers; `fit` and `validation` divide train.
 
+    `held` says how many rows that stand once, and how many copies of a repeated one, leave train; None says a tenth of each.
+    """
 
-def _jump(kind: str, extras: int, replicate: int, seed: int) -> tuple[Counter[str], Set[str]]:
-    having = _holding("jump")
-    composed = having - {"jump"}
-    stream = (kind, seed) if kind == "nacs_jump" else (kind, extras, replicate, seed)
-    ranked = _ranked(composed, *stream)
-    repeated = dict.fromkeys(["jump", *ranked[:extras]], round(1_467 / (extras + 1)))
-    train = Counter({**dict.fromkeys(set(everything()) - having, 1), **repeated})
-    return train, set(ranked[32 if kind == "nacs_jump" else extras :])
+    split: str
+    divided: Callable[[int], Divided]
+    held: tuple[int, int] | None = None
 
+    def __call__(self, example: Example, part: str) -> str:
+        """Why the command may not stand in this part under the example's seed; "" if it may."""
+        command = str(example.inputs.get("command", example.answer))
+        return self.refusal(command, part, int(example.meta["seed"]))
 
-def _held_out_phrase(kind: str, number: int, replicate: int, seed: int) -> tuple[Counter[str], Set[str]]:
-    key = {"filler": f"filler{number}", "fewshot": "filler0"}.get(kind, kind)
-    tested, untrained = HELD_OUT_PHRASES[key]
-    kept = set(everything()) - _holding(re.sub(r"\(.*\)|jump", "turn", tested))
-    train = Counter(kept - _holding(untrained))
-    if kind == "fewshot":
-        more = kept - _holding(HELD_OUT_PHRASES["filler1"][1]) - set(train)
-        ranked = _ranked(more, "fewshot", number, replicate, seed)
-        train.update(ranked[: FEW_SHOT_ANOMALIES.get((number, replicate), number)])
-    return train, kept & _holding(tested)
+    def refusal(self, command: str, part: str, seed: int) -> str:
+        """The same for the bare text of a command."""
+        return "" if self.expected(seed)[part][command] else f"{shown(command)} does not belong there under seed {seed}"
+
+    def expected(self, seed: int) -> Mapping[str, Counter[str]]:
+        """Every part as a multiset of commands."""
+        return _expected(self, seed)
 
 
 @functools.lru_cache(maxsize=8)
-def expected(split: str, seed: int) -> Mapping[str, Counter[str]]:
-    """Every part of a split as a multiset of commands."""
-    train, test = _train_and_test(split, seed)
+def _expected(claim: Membership, seed: int) -> Mapping[str, Counter[str]]:
+    train, test = claim.divided(seed)
     once = [command for command, count in train.items() if count == 1]
     many = {command: count for command, count in train.items() if count > 1}
-    is_jump = "jump" in many
-    rows, copies = HELD_OUT_ROWS["addprim_jump"] if is_jump else HELD_OUT_ROWS.get(split, (len(once) // 10, 0))
-    held = Counter(_ranked(once, split, "validation", seed)[:rows])
-    leaving = Counter({command: copies if len(many) == 1 else count // 10 for command, count in many.items()})
-    kept = Counter(leaving.keys()) if is_jump else leaving
+    rows = claim.held[0] if claim.held else len(once) // 10
+    held = Counter(_ranked(once, claim.split, "validation", seed)[:rows])
+    leaving = Counter(
+        {command: claim.held[1] if claim.held and len(many) == 1 else count // 10 for command, count in many.items()}
+    )
+    kept = Counter(leaving.keys()) if "jump" in many else leaving
     return {"train": train, "test": Counter(test), "fit": train - held - leaving, "validation": held + kept}
 
 
+def _simple(size: int, stream: str) -> Callable[[int], Divided]:
+    def divided(seed: int) -> Divided:
+        ranked = _ranked(everything(), stream, seed)
+        return Counter(ranked[:size]), set(ranked[size:])
+
+    return divided
+
+
+def _length(_seed: int) -> Divided:
+    short = {command for command in everything() if len(_rewritten(command)) < 23}
+    return Counter(short), set(everything()) - short
+
+
+def _turn_left(_seed: int) -> Divided:
+    having = _holding("turn left")
+    return Counter({**dict.fromkeys(set(everything()) - having, 1), "turn left": 2_189}), having - {"turn left"}
+
+
+def _jump(extras: int, untested: int, *stream: str | int) -> Callable[[int], Divided]:
+    """`jump` alone and `extras` drawn compositions are trained; the first `untested` drawn ones are not tested."""
+
+    def divided(seed: int) -> Divided:
+        having = _holding("jump")
+        ranked = _ranked(having - {"jump"}, *stream, seed)
+        repeated = dict.fromkeys(["jump", *ranked[:extras]], round(1_467 / (extras + 1)))
+        return Counter({**dict.fromkeys(set(everything()) - having, 1), **repeated}), set(ranked[untested:])
+
+    return divided
+
+
+def _held_out_phrase(key: str, shots: tuple[int, int] | None = None) -> Callable[[int], Divided]:
+    """Test: commands with a phrase. Train: commands without it. `shots` (N, replicate): and N drawn ones of filler_num1."""
+    tested, untrained = HELD_OUT_PHRASES[key]
+
+    def divided(seed: int) -> Divided:
+        kept = set(everything()) - _holding(re.sub(r"\(.*\)|jump", "turn", tested))
+        train = Counter(kept - _holding(untrained))
+        if shots is not None:
+            more = kept - _holding(HELD_OUT_PHRASES["filler1"][1]) - set(train)
+            train.update(_ranked(more, "fewshot", *shots, seed)[: FEW_SHOT_ANOMALIES.get(shots, shots[0])])
+        return train, kept & _holding(tested)
+
+    return divided
+
+
+def _from_files(_example: Example, _part: str) -> str:
+    """The published MCD files are lists without a rule: `parts_equal_to` and the leak check of `verify` judge them."""
+    return ""
+
+
+def _claims() -> Iterator[tuple[str, Claim]]:
+    def rule(name: str, divided: Callable[[int], Divided], held: tuple[int, int] | None = None) -> tuple[str, Claim]:
+        return name, Membership(name, divided, held)
+
+    yield rule("simple", _simple(16_728, "simple"), (1_645, 0))
+    for percent in (1, 2, 4, 8, 16, 32, 64):
+        yield rule(f"simple_p{percent}", _simple(20_910 * percent // 100, "simple_size"))
+    yield rule("length", _length, (1_679, 0))
+    yield rule("addprim_jump", _jump(0, 0, "addprim_jump"), HELD_WITH_JUMP)
+    yield rule("addprim_turn_left", _turn_left, (1_949, 222))
+    for n, replicate in product((1, 2, 4, 8, 16, 32), range(1, 6)):
+        stream = ("addprim_complex_jump", n, replicate)
+        yield rule(f"addprim_complex_jump_num{n}_rep{replicate}", _jump(n, n, *stream), HELD_WITH_JUMP)
+    for n in (0, 1, 2, 4, 8, 16, 32):
+        yield rule(f"nacs_jump_num{n}", _jump(n, 32, "nacs_jump"), HELD_WITH_JUMP)
+    for key in HELD_OUT_PHRASES:
+        yield rule(key.replace("filler", "filler_num"), _held_out_phrase(key))
+    for n, replicate in product((2**i for i in range(11)), range(1, 6)):
+        yield rule(f"fewshot_num{n}_rep{replicate}", _held_out_phrase("filler0", (n, replicate)))
+    for name in ("mcd1", "mcd2", "mcd3"):
+        yield name, _from_files
+
+
+CLAIMS: Mapping[str, Claim] = dict(_claims())
+"""Split -> its claim. A new split needs its entry here."""
+
+
 @functools.lru_cache(maxsize=8)
-def _seen(split: str, seed: int, part: str) -> frozenset[tuple[str, ...]]:
+def _seen(claim: Membership, seed: int, part: str) -> frozenset[tuple[str, ...]]:
     learnt = {"test": "train", "validation": "fit"}.get(part)
-    return frozenset(_rewritten(command) for command in expected(split, seed)[learnt]) if learnt else frozenset()
+    return frozenset(_rewritten(command) for command in claim.expected(seed)[learnt]) if learnt else frozenset()
 
 
 # --- the laws --------------------------------------------------------------------------------------------------------
@@ -205,7 +265,7 @@ def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
 def laws(command: str, actions: str, meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(code, text) of every broken law: grammar, vocabulary, meaning, columns, membership, leaks.
 
-    Membership and leaks are judged where split, part and seed are known and the split is a rule (MCD is only files).
+    Membership and leaks are judged where split, part and seed are known.
     """
     tokens = actions.split(" ")
     unknown = [token for token in tokens if token not in PLAIN]
@@ -220,14 +280,39 @@ def laws(command: str, actions: str, meta: Mapping[str, Any]) -> Iterator[tuple[
     if not unknown and tuple(PLAIN[token] for token in tokens) != meant:
         yield "wrong_label", f"{shown(command)} means {shown(' '.join(meant), 700)}, not {shown(actions, 700)}"
     yield from _columns(command, meant, meta)
-    split, part, seed = meta.get("split"), meta.get("part"), meta.get("seed")
-    if not isinstance(split, str) or not isinstance(seed, int) or re.fullmatch(r"mcd\d", split):
+    yield from _membership(command, actions, meant, meta)
+
+
+def _membership(command: str, actions: str, meant: tuple[str, ...], meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The claim of the row's split, and whether `leak_free` is true; nothing where split or seed is not known."""
+    split, part, seed = meta.get("split"), str(meta.get("part", "")), meta.get("seed")
+    if not isinstance(split, str) or not isinstance(seed, int):
         return
-    if not expected(split, seed).get(str(part), Counter())[command]:
-        yield "wrong_part", f"{shown(command)} does not belong in {split}/{part} of seed {seed}"
-    is_fresh = meant not in _seen(split, seed, str(part))
+    if split not in CLAIMS:
+        yield "unjudged_split", f"the oracle has no claim for split {shown(split)}, so nothing says what belongs there"
+        return
+    claim = CLAIMS[split]
+    if not isinstance(claim, Membership):
+        reason = claim(_bare(command, actions, meta), part)
+        if reason:
+            yield "wrong_split", f"it cannot be in {split}/{part}: {reason}"
+        return
+    if part not in claim.expected(seed):
+        yield "wrong_split", f"split {split} has no part {shown(part)}"
+        return
+    reason = claim.refusal(command, part, seed)
+    if reason:
+        yield "wrong_split", f"it cannot be in {split}/{part}: {reason}"
+    is_fresh = meant not in _seen(claim, seed, part)
     if meta.get("leak_free", is_fresh) != is_fresh:
         yield "wrong_leak_free", f"leak_free is {meta['leak_free']} for {shown(command)}, expected {is_fresh}"
+
+
+def _bare(command: str, actions: str, meta: Mapping[str, Any]) -> Example:
+    """The row as an example that a claim can read."""
+    from recombine.families.scan import SCAN
+
+    return Example(SCAN, "", {"command": command}, actions, None, None, meta)
 
 
 def _columns(command: str, meant: tuple[str, ...], meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -245,7 +330,8 @@ def _columns(command: str, meant: tuple[str, ...], meta: Mapping[str, Any]) -> I
             yield "wrong_column", f"{name} is {shown(meta[name])}, expected {shown(fact)}"
 
 
-RULE_BASED = ("length", "addprim_jump", "addprim_turn_left", *(k for k in HELD_OUT_PHRASES if "filler" not in k))
+RULE_BASED = ("length", "addprim_jump", "addprim_turn_left", *(k.replace("filler", "filler_num") for k in HELD_OUT_PHRASES))
+"""Splits that are the same for every seed."""
 
 
 def parts_equal_to(commands: Counter[str]) -> list[str]:
@@ -253,7 +339,9 @@ def parts_equal_to(commands: Counter[str]) -> list[str]:
     if commands == Counter(everything()):
         return ["tasks"]
     found = []
-    for split in (*RULE_BASED, *(f"filler_num{n}" for n in range(4))):
-        train, test = _train_and_test(split, 0)
+    for split in RULE_BASED:
+        claim = CLAIMS[split]
+        assert isinstance(claim, Membership)
+        train, test = claim.divided(0)
         found += [f"{split}/{part}" for part, held in (("train", train), ("test", Counter(test))) if held == commands]
     return found

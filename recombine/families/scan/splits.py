@@ -18,11 +18,13 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from recombine import keys
 from recombine.core import Axis, Part, Split
+from recombine.errors import UsageError
 from recombine.families.scan.corpus import Ints, Mask, corpus, places
 from recombine.families.scan.plan import SIZE, VERBS, Phrase
 
@@ -37,65 +39,110 @@ FILLERS = ("look", "walk", "run")
 """The verbs whose `around right` joins the train set of filler_num1, 2 and 3, in this order."""
 FEWER_SHOTS = {(32, 3): 31, (64, 1): 61, (64, 2): 61, (64, 3): 63, (64, 4): 62, (64, 5): 60}
 """(N, replicate) -> the extra rows that the released few-shot file really has, where it is not N."""
-WITHOUT_JUMP, COMPOSED_JUMP = 13_203, 7_706
-"""Commands without `jump`, and with it but longer than it."""
 JUMP_COPIES = 1_467
 """How often the bare `jump` stands in train: round(13,203 / 9), a tenth of the whole; extra commands share this number."""
+LEFT_COPIES = 2_189
+"""How often the bare `turn left` stands in train: a tenth of the whole."""
 
 
 @dataclass(frozen=True)
-class Division:
-    """A split: its claim, its rule, and its sizes, known without enumerating anything (a test compares them).
+class ScanSplit(Split):
+    """A split with the rule that fills train and test (None: its rows are read from published files).
 
-    `once` rows of train stand once; `repeated` commands stand `copies` times each.
+    `held_once` rows that stand once, and `held_copies` copies of each repeated command, leave train for validation; None says a
+    tenth. `keeps_one`: validation holds each repeated command only once. All sizes are counted from the rule.
     """
 
-    claim: str
-    train: str
-    test: str
-    rule: Rule
-    once: int
-    tested: int
-    repeated: int = 0
-    copies: int = 0
+    rule: Rule | None = None
     held_once: int | None = None
     held_copies: int | None = None
     keeps_one: bool = False
-    axis: Axis = "substitution"
+
+    def copies(self, seed: int) -> Mapping[str, Ints]:
+        """How often each command stands in each part."""
+        return _copies(self._division, seed)
+
+    def rows(self, part: str, seed: int) -> Ints:
+        """The places of a part's commands, copies included, in an order that the seed draws."""
+        return _rows(self._division, part, seed)
 
     @property
-    def leaving(self) -> tuple[int, int]:
-        """How many rows that stand once, and how many copies of each repeated one, leave train for validation."""
-        return (
-            self.once // 10 if self.held_once is None else self.held_once,
-            self.copies // 10 if self.held_copies is None else self.held_copies,
-        )
+    def _division(self) -> Division:
+        """What decides the rows: the key of the caches."""
+        if self.rule is None:
+            raise UsageError(
+                f"split {self.name!r} is read from its published files: say where they are with --set files=FOLDER."
+            )
+        return Division(self.name, self.rule, self.held_once, self.held_copies, self.keeps_one)
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Rows per part."""
-        once, copies = self.leaving
-        return {
-            "train": self.once + self.repeated * self.copies,
-            "test": self.tested,
-            "fit": self.once - once + self.repeated * (self.copies - copies),
-            "validation": once + self.repeated * (1 if self.keeps_one else copies),
-        }
 
-    def parts(self) -> dict[str, Part]:
-        """The four parts; `fit` and `validation` are written only when named."""
-        rows = self.sizes
-        held = f"About a tenth of train, drawn by the seed{'; one row of each repeated command' * self.keeps_one}."
-        rest = "The rows of train that are not held out for validation."
-        both = bool(self.repeated)  # a repeated command stands in both
-        return {
-            "train": Part("train", self.train, rows["train"], finite=True, shares=("fit", "validation")),
-            "test": Part("test", self.test, rows["test"], finite=True),
-            "fit": Part("fit", rest, rows["fit"], finite=True, default=False, shares=("train", *["validation"] * both)),
-            "validation": Part(
-                "validation", held, rows["validation"], finite=True, default=False, shares=("train", *["fit"] * both)
-            ),
-        }
+class Division(NamedTuple):
+    """The fields of a `ScanSplit` that decide its rows."""
+
+    name: str
+    rule: Rule
+    held_once: int | None
+    held_copies: int | None
+    keeps_one: bool
+
+
+@functools.lru_cache(maxsize=64)
+def _copies(division: Division, seed: int) -> Mapping[str, Ints]:
+    train, test = division.rule(seed)
+    once, many = train == 1, train > 1
+    held = _counted(drawn(once, _tenth(once.sum(), division.held_once), division.name, "validation", seed))
+    lost = _counted(many, _tenth(train.max(), division.held_copies))
+    kept = _counted(many) if division.keeps_one else lost
+    return {"train": train, "test": test, "fit": train - held - lost, "validation": held + kept}
+
+
+@functools.lru_cache(maxsize=64)
+def _rows(division: Division, part: str, seed: int) -> Ints:
+    sorted_rows = np.repeat(np.arange(SIZE, dtype=np.int32), _copies(division, seed)[part])
+    order = np.argsort(keys.states(keys.state("scan", division.name, part, "order", seed), 0, len(sorted_rows)), kind="stable")
+    return sorted_rows[order]
+
+
+def _tenth(count: int, held: int | None) -> int:
+    return int(count) // 10 if held is None else held
+
+
+def divide(
+    name: str,
+    claim: str,
+    *,
+    train: str,
+    test: str,
+    rule: Rule,
+    repeats: int = 1,
+    fixed: tuple[str, ...] = ("train", "test"),
+    axis: Axis = "substitution",
+    held_once: int | None = None,
+    held_copies: int | None = None,
+    keeps_one: bool = False,
+) -> ScanSplit:
+    """A split with four parts. `fit` and `validation` divide train, and are written only when they are named.
+
+    `repeats`: the most copies of one command in train. `fixed`: the parts that are the same for every seed.
+    """
+    held = f"About a tenth of train, drawn by the seed{'; one row of each repeated command' * keeps_one}."
+    rest = "The rows of train that are not held out for validation."
+    both = repeats > 1  # a repeated command stands in fit and in validation
+
+    def part(which: str, sentence: str, shares: tuple[str, ...], copies: int) -> Part:
+        def size(_recipe: str) -> int:
+            return int(SPLITS[name].copies(0)[which].sum())
+
+        is_default = which in ("train", "test")
+        return Part(which, sentence, size, True, is_default, shares, copies, which in fixed, exists=SIZE)
+
+    parts = {
+        "train": part("train", train, ("fit", "validation"), repeats),
+        "test": part("test", test, (), 1),
+        "fit": part("fit", rest, ("train", *["validation"] * both), repeats),
+        "validation": part("validation", held, ("train", *["fit"] * both), 1 if keeps_one else repeats),
+    }
+    return ScanSplit(name, claim, parts, {}, ("release",), axis, "", rule, held_once, held_copies, keeps_one)
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
@@ -197,108 +244,115 @@ def _few_shots(count: int, *stream: str | int) -> Rule:
 # --- the table -------------------------------------------------------------------------------------------------------
 
 
-def _divisions() -> Iterator[tuple[str, Division]]:
-    yield "simple", Division(
+def _splits() -> Iterator[ScanSplit]:
+    yield divide(
+        "simple",
         "Trained on a random 80 % of all commands, tested on the rest: no systematic difference.",
         train="A random 80 % of all commands.",
         test="The other 20 %.",
-        rule=_sampled(16_728, "simple"), once=16_728, tested=4_182, held_once=1_645, axis="random",
+        rule=_sampled(16_728, "simple"), held_once=1_645, axis="random", fixed=(),
     )  # fmt: skip
     for percent in PERCENTS:
-        size = SIZE * percent // 100
-        yield f"simple_p{percent}", Division(
+        yield divide(
+            f"simple_p{percent}",
             f"Trained on a random {percent} % of all commands, tested on the rest; the seven train sets are nested.",
             train=f"A random {percent} % of all commands, which holds the smaller train sets of the series.",
             test="All other commands.",
-            rule=_sampled(size, "simple_size"), once=size, tested=SIZE - size, axis="random",
+            rule=_sampled(SIZE * percent // 100, "simple_size"), axis="random", fixed=(),
         )  # fmt: skip
-    yield "length", Division(
+    yield divide(
+        "length",
         "Trained on commands of up to 22 actions, tested on those of 24 to 48.",
         train="At most 22 actions.",
         test="More than 22 actions (24, 25, 26, 27, 28, 30, 32, 33, 36, 40 or 48).",
-        rule=_by_length, once=16_990, tested=3_920, held_once=1_679, axis="length",
+        rule=_by_length, held_once=1_679, axis="length",
     )  # fmt: skip
-    yield "addprim_jump", Division(
+    yield divide(
+        "addprim_jump",
         "`jump` is trained only on its own, and tested in every composition.",
         train="The 13,203 commands without `jump`, and `jump` itself 1,467 times.",
         test="All other commands with `jump`.",
-        rule=_isolated("jump", _holds_jump, JUMP_COPIES), once=WITHOUT_JUMP, tested=COMPOSED_JUMP,
-        repeated=1, copies=JUMP_COPIES, held_once=1_277, held_copies=157, keeps_one=True,
+        rule=_isolated("jump", _holds_jump, JUMP_COPIES), repeats=JUMP_COPIES,
+        held_once=1_277, held_copies=157, keeps_one=True,
     )  # fmt: skip
-    yield "addprim_turn_left", Division(
+    yield divide(
+        "addprim_turn_left",
         "`turn left` is trained only on its own, and tested in every composition.",
         train="The 19,701 commands without the phrase `turn left`, and `turn left` itself 2,189 times.",
         test="All other commands with the phrase `turn left`.",
-        rule=_isolated("turn left", _holds_turn_left, 2_189), once=19_701, tested=1_208,
-        repeated=1, copies=2_189, held_once=1_949, held_copies=222,
+        rule=_isolated("turn left", _holds_turn_left, LEFT_COPIES), repeats=LEFT_COPIES, held_once=1_949, held_copies=222,
     )  # fmt: skip
     for n, replicate in product(JUMP_EXTRAS, REPLICATES):
         rule = _jump_extras(n, n, "addprim_complex_jump", n, replicate)
-        yield f"addprim_complex_jump_num{n}_rep{replicate}", _jump_division(n, n, rule)
-    yield from _template_divisions()
+        yield _jump_split(f"addprim_complex_jump_num{n}_rep{replicate}", n, n, rule)
+    yield from _template_splits()
     for n in (0, *JUMP_EXTRAS):
-        yield f"nacs_jump_num{n}", _jump_division(n, 32, _jump_extras(n, 32, "nacs_jump"))
+        yield _jump_split(f"nacs_jump_num{n}", n, 32, _jump_extras(n, 32, "nacs_jump"))
 
 
-def _jump_division(extras: int, untested: int, rule: Rule) -> Division:
+def _jump_split(name: str, extras: int, untested: int, rule: Rule) -> ScanSplit:
     copies = _jump_copies(extras)
     common = " (those of the largest train set, so that the series shares one test set)" if untested > extras else ""
-    return Division(
+    return divide(
+        name,
         f"`jump` is trained on its own and in a sample of {extras} compositions, and tested in the others.",
         train=f"The 13,203 commands without `jump`; `jump` itself and a sample of {extras} with it, {copies} times each.",
         test=f"All other commands with `jump`, except a sample of {untested}{common}.",
-        rule=rule, once=WITHOUT_JUMP, tested=COMPOSED_JUMP - untested,
-        repeated=extras + 1, copies=copies, held_once=1_277, held_copies=None if extras else 157, keeps_one=True,
+        rule=rule, repeats=copies, fixed=() if extras else ("train",),
+        held_once=1_277, held_copies=None if extras else 157, keeps_one=True,
     )  # fmt: skip
 
 
-def _template_divisions() -> Iterator[tuple[str, Division]]:
+def _template_splits() -> Iterator[ScanSplit]:
     dropped = "; `turn` with it is in neither set"
-    yield "template_jump_around_right", Division(
+    yield divide(
+        "template_jump_around_right",
         "`around right` is trained with every other verb, and tested with `jump`.",
         train=f"No `jump around right`{dropped}.",
         test="With the phrase `jump around right`.",
-        rule=_template("around", ("jump",), FILLERS), once=18_528, tested=1_173,
-    )  # fmt: skip
+        rule=_template("around", ("jump",), FILLERS),
+    )
     for manner in ("around", "opposite", ""):
         name = f"{manner} right".strip()
-        yield f"template_{name.replace(' ', '_')}", Division(
+        yield divide(
+            f"template_{name.replace(' ', '_')}",
             f"The template `VERB {name}` is never trained, and tested with all four verbs.",
             train=f"No `VERB {name}`{dropped}.",
             test=f"With walk, look, run or jump in `VERB {name}`.",
-            rule=_template(manner, VERBS), once=15_225, tested=4_476,
-        )  # fmt: skip
-    for n, size in enumerate((15_225, 16_290, 17_391, 18_528)):
-        yield f"filler_num{n}", Division(
+            rule=_template(manner, VERBS),
+        )
+    for n in range(len(FILLERS) + 1):
+        yield divide(
+            f"filler_num{n}",
             f"`jump around right` is tested when `VERB around right` was trained with {n} other verbs.",
             train=f"`VERB around right` only with {', '.join(FILLERS[:n]) or 'no verb'}{dropped}.",
             test="With the phrase `jump around right`.",
-            rule=_template("around", ("jump",), FILLERS[:n]), once=size, tested=1_173,
-        )  # fmt: skip
+            rule=_template("around", ("jump",), FILLERS[:n]),
+        )
     for n, replicate in product(SHOTS, REPLICATES):
         shots = FEWER_SHOTS.get((n, replicate), n)
-        yield f"fewshot_num{n}_rep{replicate}", Division(
+        yield divide(
+            f"fewshot_num{n}_rep{replicate}",
             f"`jump around right` is tested when `look around right` was trained in a sample of {shots} commands.",
             train=f"The train set of filler_num0, and a sample of {shots} of the rows that filler_num1 adds to it.",
             test="With the phrase `jump around right`.",
-            rule=_few_shots(shots, "fewshot", n, replicate), once=15_225 + shots, tested=1_173,
+            rule=_few_shots(shots, "fewshot", n, replicate), fixed=("test",),
         )  # fmt: skip
 
 
-DIVISIONS: Mapping[str, Division] = dict(_divisions())
 MCD = ("mcd1", "mcd2", "mcd3")
 MCD_ROWS = {"train": 8_365, "test": 1_045, "validation": 1_045}
 
 
-def _mcd(name: str) -> Split:
-    return Split(
+def _mcd(name: str) -> ScanSplit:
+    files = {"train": "train", "test": "test", "validation": "dev"}
+    return ScanSplit(
         name,
         "Words are spread alike over train and test, their compounds as differently as a search could make them (maximum "
         "compound divergence).",
         {
-            "train": Part("train", "The published train file.", MCD_ROWS["train"], finite=True),
-            "test": Part("test", "The published test file.", MCD_ROWS["test"], finite=True),
-            "validation": Part("validation", "The published dev file.", MCD_ROWS["validation"], finite=True, default=False),
+            part: Part(part, f"The published {file} file.", MCD_ROWS[part], True, part != "validation", fixed=True, exists=SIZE)
+            for part, file in files.items()
         },
         aliases={"fit": (name, "train")},
         recipes=("release",),
@@ -306,40 +360,14 @@ def _mcd(name: str) -> Split:
     )
 
 
-SPLITS: Mapping[str, Split] = {
-    **{name: Split(name, d.claim, d.parts(), recipes=("release",), axis=d.axis) for name, d in DIVISIONS.items()},
-    **{name: _mcd(name) for name in MCD},
-}
+SPLITS: Mapping[str, ScanSplit] = {split.name: split for split in (*_splits(), *map(_mcd, MCD))}
+"""By name. A split is one entry here, and one claim of the same name in `oracle.CLAIMS`."""
 
 
 # --- the rows --------------------------------------------------------------------------------------------------------
 
 LEARNT = {"test": "train", "validation": "fit"}
 """The part that a model has learnt from when it meets this part."""
-
-
-@functools.lru_cache(maxsize=32)
-def copies(split: str, seed: int) -> Mapping[str, Ints]:
-    """How often each command stands in each part of a split."""
-    division = DIVISIONS[split]
-    train, test = division.rule(seed)
-    once, many = train == 1, train > 1
-    held_once, held_copies = division.leaving
-    held = _counted(drawn(once, held_once, split, "validation", seed))
-    return {
-        "train": train,
-        "test": test,
-        "fit": train - held - _counted(many, held_copies),
-        "validation": held + _counted(many, 1 if division.keeps_one else held_copies),
-    }
-
-
-@functools.lru_cache(maxsize=64)
-def rows(split: str, part: str, seed: int) -> Ints:
-    """The places of a part's commands, copies included, in an order that the seed draws."""
-    sorted_rows = np.repeat(np.arange(SIZE, dtype=np.int32), copies(split, seed)[part])
-    order = np.argsort(keys.states(keys.state("scan", split, part, "order", seed), 0, len(sorted_rows)), kind="stable")
-    return sorted_rows[order]
 
 
 def leak_free(tested: Ints, trained: Ints) -> Mask:
