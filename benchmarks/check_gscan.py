@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 
 from recombine import kernels
-from recombine.families import gscan
+from recombine.families.gscan import GSCAN
 from recombine.jobs import make_job
 
 CHUNK = 5_000
@@ -20,16 +20,16 @@ CHUNK = 5_000
 
 def check(rows: int, recipe: str, seed: int = 11) -> Counter[str]:
     """Codes of all errors, over `rows` examples spread evenly over the parts; `leak` counts forms in two parts of a split."""
-    parts = [(split, part) for split, entry in gscan.SPLITS.items() for part in entry.parts]
+    parts = [(split, part) for split, entry in GSCAN.SPLITS.items() for part in entry.parts]
     found: Counter[str] = Counter()
-    for name in ("kernel", "release_kernel"):
+    for name in ("sound.kernel", "release.kernel"):
         kernels.load(f"recombine.families.gscan.{name}", compiled=True)
     for split, part in parts:
-        job = make_job(gscan, split, part, recipe, seed)
+        job = make_job(GSCAN, split, part, recipe, seed)
         count = -(-rows // len(parts)) if recipe == "sound" else min(job.stop, -(-rows // len(parts)))
         for first in range(0, count, CHUNK):
-            batch = gscan.generate(job.rows(first, min(count, first + CHUNK)))
-            found.update(p.code for _, p in gscan.validate_batch(batch) if p.severity == "error")
+            batch = GSCAN.generate(job.rows(first, min(count, first + CHUNK)))
+            found.update(p.code for _, p in GSCAN.validate_batch(batch) if p.severity == "error")
             found["checked"] += len(batch)
     found["leak"] = leaks(rows // 3, recipe, seed)
     return found
@@ -38,9 +38,9 @@ def check(rows: int, recipe: str, seed: int = 11) -> Counter[str]:
 def leaks(rows: int, recipe: str, seed: int) -> int:
     """Examples that two parts of `compositional`, or a held-out test set and its training part, have in common."""
     forms = []
-    for split, part in (*(("compositional", part) for part in gscan.SPLITS["compositional"].parts), ("adverb_1", "test")):
-        job = make_job(gscan, split, part, recipe, seed)
-        forms.append(np.unique(gscan.canonical_batch(gscan.generate(job.rows(0, min(job.stop, rows))))))
+    for split, part in (*(("compositional", part) for part in GSCAN.SPLITS["compositional"].parts), ("adverb_1", "test")):
+        job = make_job(GSCAN, split, part, recipe, seed)
+        forms.append(np.unique(GSCAN.canonical_batch(GSCAN.generate(job.rows(0, min(job.stop, rows))))))
     merged = np.concatenate(forms)
     return len(merged) - len(np.unique(merged))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 
-from recombine.families import gscan
+from recombine.families.gscan import GSCAN
 from recombine.jobs import make_job
 
 ORIGINAL = 513
@@ -16,15 +16,15 @@ ORIGINAL = 513
 
 
 def main(rows: int) -> None:
-    gscan.generate(make_job(gscan, "compositional", "train").rows(0, 2_000))
-    for recipe in gscan.RECIPES:
-        for split, entry in gscan.SPLITS.items():
-            job = make_job(gscan, split, "test" if "train" not in entry.parts else "train", recipe)
-            gscan.generate(job.rows(0, 2_000))
+    GSCAN.generate(make_job(GSCAN, "compositional", "train").rows(0, 2_000))
+    for recipe in GSCAN.RECIPES:
+        for split, entry in GSCAN.SPLITS.items():
+            job = make_job(GSCAN, split, "test" if "train" not in entry.parts else "train", recipe)
+            GSCAN.generate(job.rows(0, 2_000))
             count = min(rows, job.stop)
             start = time.process_time()
             for first in range(0, count, 10_000):
-                gscan.generate(job.rows(first, min(count, first + 10_000)))
+                GSCAN.generate(job.rows(first, min(count, first + 10_000)))
             rate = count / (time.process_time() - start)
             print(f"{recipe:8} {split:15} {count:7} rows  {rate:10,.0f} per CPU-second  {rate / ORIGINAL:7,.0f} x the original")
 

@@ -30,6 +30,7 @@ MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
     "core": {"columns", "keys", "errors"},
     "facets": set(),
+    "checks": {"core", "errors"},
     "abilities": {"columns", "core", "facets"},
     "jobs": {"abilities", "core", "errors"},
     "keys": set(),

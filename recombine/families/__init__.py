@@ -11,7 +11,7 @@ from recombine.errors import UnknownName
 FAMILIES: dict[str, str] = {
     "scan": "recombine.families.scan:SCAN",
     "nacs": "recombine.families.scan:NACS",
-    "gscan": "recombine.families.gscan",
+    "gscan": "recombine.families.gscan:GSCAN",
     "reascan": "recombine.families.reascan",
     "clutrr": "recombine.families.clutrr",
     "lilgym": "recombine.families.lilgym",
@@ -21,7 +21,7 @@ FAMILIES: dict[str, str] = {
 if TYPE_CHECKING:  # the type checker sees a missing member here
     from recombine.families import clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan, reascan, clutrr, lilgym)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan, clutrr, lilgym)
 
 
 def family(name: str) -> Family:

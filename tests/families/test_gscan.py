@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 from recombine import kernels
-from recombine.core import Batch, Example, Job, Problem
+from recombine.core import Batch, Claim, Example, Job, Part, Problem
 from recombine.errors import BadOption, FileError, Infeasible, UsageError
-from recombine.families import gscan
-from recombine.families.gscan import claims, native, oracle, release
+from recombine.families.gscan import GSCAN as gscan
+from recombine.families.gscan import native, oracle, splits
+from recombine.families.gscan import oracle_fields as claims
 from recombine.families.gscan.generate import KERNEL_NAME, ROLES
 from recombine.families.gscan.plan import commands, parse_command
+from recombine.families.gscan.release import pool as release
 from recombine.grid.matching import Phrase, fitting
 from recombine.grid.play import replay
 from recombine.grid.render import picture
@@ -329,7 +331,7 @@ def test_oracle_names_what_is_wrong() -> None:
     moved = gscan.validate(dataclasses.replace(sized, meta={**sized.meta, "split": "visual", "part": "test"}))
     assert [p.code for p in moved] == ["wrong_split"]
     moved = gscan.validate(dataclasses.replace(sized, meta={**sized.meta, "part": "test"}))
-    assert [p.code for p in moved] == ["wrong_part"]
+    assert [p.code for p in moved] == ["wrong_split"]
     hidden = {**sized.inputs, "objects": sized.inputs["objects"][1:]}
     assert [p.code for p in gscan.validate(dataclasses.replace(sized, inputs=hidden))] == ["inputs_differ"]
 
@@ -508,3 +510,51 @@ def test_ids_and_slices() -> None:
     tail = gscan.generate(job.rows(17, 40))
     assert [whole.row(i) for i in range(17, 40)] == [tail.row(i) for i in range(23)]
     assert gscan.example(tail, 0).id == "gscan@1/sound/compositional/train/1/000017"
+
+
+# --- a split from outside --------------------------------------------------------------------------------------------
+
+
+def _blue_cylinders(monkeypatch: pytest.MonkeyPatch, claim: Claim) -> None:
+    """Hold out targets that are blue cylinders: one entry in SPLITS, one in CLAIMS."""
+    parts = {name: Part(name, "", 1_000) for name in ("train", "validation", "test")}
+    split = splits.GscanSplit(
+        "blue_cylinder", "In training no target is a blue cylinder.", parts, shows=lambda s: (s.shape == 1) & (s.color == 1)
+    )
+    monkeypatch.setitem(splits.SPLITS, split.name, split)  # type: ignore[misc]
+    monkeypatch.setitem(oracle.CLAIMS, split.name, claim)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("recipe", list(gscan.RECIPES))
+def test_a_split_is_one_entry_and_one_claim(monkeypatch: pytest.MonkeyPatch, recipe: str) -> None:
+    _blue_cylinders(monkeypatch, oracle.own_claim(lambda world, _: world.things[0].name == "blue cylinder"))
+    for part in ("train", "validation", "test"):
+        batch = rows("blue_cylinder", part, recipe, 120)
+        assert {e.world.things[0].name == "blue cylinder" for e in examples(batch)} == {part == "test"}
+        assert [p for _, p in gscan.validate_batch(batch) if p.severity == "error"] == []
+    test = examples(rows("blue_cylinder", "test", recipe, 20))
+    for example in test:
+        moved = dataclasses.replace(example, meta={**example.meta, "part": "train"})
+        assert "wrong_split" in [p.code for p in gscan.validate(moved)]
+
+
+def test_a_false_claim_and_a_missing_one_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    _blue_cylinders(monkeypatch, oracle.own_claim(lambda world, _: world.things[0].name == "green circle"))
+    assert {p.code for _, p in gscan.validate_batch(rows("blue_cylinder", "test", "sound", 20))} == {"wrong_split"}
+    monkeypatch.delitem(oracle.CLAIMS, "blue_cylinder")  # type: ignore[misc]
+    assert {p.code for _, p in gscan.validate_batch(rows("blue_cylinder", "test", "sound", 20))} == {"unjudged_split"}
+
+
+def test_a_malformed_row_is_a_problem_of_that_row() -> None:
+    batch = rows("compositional", "train", n=5)
+    texts = [str(batch.columns["command"][row]) for row in range(5)]
+    texts[2] = "sing"
+    damaged = dataclasses.replace(batch, columns={**batch.columns, "command": texts})
+    assert [(row, p.code) for row, p in gscan.validate_batch(damaged)] == [(2, "malformed")]
+    assert len(gscan.canonical_batch(damaged)) == 5
+
+
+def test_length_claim_reads_the_cutoff() -> None:
+    example = examples(rows("target_lengths", "test", n=3))[0]
+    moved = dataclasses.replace(example, meta={**example.meta, "part": "train"})
+    assert "wrong_split" in [p.code for p in gscan.validate(moved)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recombine.core import Example
-from recombine.families import gscan
+from recombine.families.gscan import GSCAN as gscan
 from recombine.families.gscan import native
 from recombine.grid.matching import fitting
 from recombine.grid.play import plan, replay

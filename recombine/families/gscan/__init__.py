@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-import numpy as np
-
-from recombine.columns import Coded, Ragged
-from recombine.core import Batch, Example, Problem
-from recombine.families.gscan import native, oracle, prompts
-from recombine.families.gscan.explain import explain
-from recombine.families.gscan.generate import SCHEMA, generate, pick, size
-from recombine.families.gscan.native import NATIVE_NAME
-from recombine.families.gscan.oracle import validate
-from recombine.families.gscan.plan import parse_command
-from recombine.families.gscan.render import MEDIA, render
-from recombine.families.gscan.score import score
-from recombine.families.gscan.splits import OPTIONS, RECIPES, SPLITS
-from recombine.families.gscan.survey import survey
-from recombine.grid.codes import COLORS, SHAPES
-from recombine.grid.world import WORLD_SCHEMA, inputs_of, world_of
+from recombine.checks import by_row
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.families.gscan import explain, generate, native, oracle, prompts, render, score, splits, survey
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
-    from recombine.core import Family
+    from recombine.abilities import Prompts
 
-__all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
-    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "prompts", "read", "render", "score", "size", "survey", "validate",
-    "validate_batch", "write",
-]  # fmt: skip
+__all__ = ["GSCAN", "GscanFamily"]
 
-NAME = "gscan"
-TITLE = "gSCAN: commands in a grid world to actions"
-CITATION = """@inproceedings{ruis2020benchmark,
+_PAPER = """@inproceedings{ruis2020benchmark,
   title = {A Benchmark for Systematic Generalization in Grounded Language Understanding},
   author = {Ruis, Laura and Andreas, Jacob and Baroni, Marco and Bouchacourt, Diane and Lake, Brenden M.},
   booktitle = {Advances in Neural Information Processing Systems},
@@ -44,74 +27,86 @@ CITATION = """@inproceedings{ruis2020benchmark,
   year = {2020}
 }
 """
-CLUSTER = "command"
-DIALS = ("action_count", "distance", "object_count")
-_HIDDEN = frozenset({"command", "actions", *WORLD_SCHEMA})
 
 
-def _family() -> Family:
-    import sys
+@dataclass(frozen=True)
+class GscanFamily:
+    """Commands such as "push a small red square while spinning", in worlds where every word can matter."""
 
-    return cast("Family", sys.modules[__name__])
+    NAME: ClassVar[str] = "gscan"
+    TITLE: ClassVar[str] = "gSCAN: commands in a grid world to actions"
+    CITATION: ClassVar[str] = _PAPER
+    RECIPES: ClassVar[Mapping[str, Recipe]] = splits.RECIPES
+    SPLITS: ClassVar[Mapping[str, Split]] = splits.SPLITS
+    CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
+    OPTIONS: ClassVar[Mapping[str, Option]] = splits.OPTIONS
+    SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
+    CLUSTER: ClassVar[str] = "command"
+    DIALS: ClassVar[tuple[str, ...]] = ("action_count", "distance", "object_count")
+    MEDIA: ClassVar[tuple[Medium, ...]] = render.MEDIA
+    NATIVE_NAME: ClassVar[str] = native.NATIVE_NAME
+
+    @property
+    def prompts(self) -> Prompts:
+        """The words for language models."""
+        return prompts
+
+    def generate(self, job: Job) -> Batch:
+        """Rows [job.start, job.stop) of the part."""
+        return generate.generate(job)
+
+    def pick(self, job: Job, rows: NDArray[np.int64]) -> Batch | None:
+        """Single rows of a release part in one call."""
+        return generate.pick(job, rows)
+
+    def size(self, job: Job) -> int:
+        """How many rows the part holds."""
+        return generate.size(job)
+
+    def example(self, batch: Batch, row: int) -> Example:
+        """The readable view of one row: the plan is the command, the world has the target as its first object."""
+        return generate.example(self, batch, row)
+
+    def canonical(self, example: Example) -> bytes:
+        """Command, agent and the objects by place: roles and the order of objects do not matter."""
+        return generate.canonical(example)
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits for each row's canonical form."""
+        return generate.canonical_batch(batch)
+
+    def validate(self, example: Example) -> list[Problem]:
+        """Every broken law, by the oracle."""
+        return oracle.validate(example)
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """Each broken law with the row that breaks it."""
+        return by_row(range(len(batch)), lambda row: oracle.validate(self.example(batch, row)))
+
+    def explain(self, example: Example) -> Explanation:
+        """Why this object and these actions, and what each shortcut reader does instead."""
+        return explain.explain(example)
+
+    def render(self, example: Example, medium: Medium) -> str | bytes:
+        """The world and the command for people, prompts or pixels."""
+        return render.render(example, medium)
+
+    def score(self, example: Example, answer: str) -> Score:
+        """Exact match of the actions."""
+        return score.score(example, answer)
+
+    def read(self, path: Path) -> Iterator[Example | Problem]:
+        """The examples of a released `dataset.txt`, as a stream."""
+        return native.read(self, Path(path))
+
+    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
+        """The same rows as a released `dataset.txt`."""
+        native.write(batches, out)
+
+    def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """Figures about a file: which words are needed, what a blind guess earns, how worlds are spread."""
+        return survey.survey(examples)
 
 
-def example(batch: Batch, row: int) -> Example:
-    """The readable view of one row: the plan is the command, the world has the target as its first object."""
-    values = batch.row(row)
-    world, job = world_of(values), batch.job
-    meta: dict[str, Any] = {"recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed}
-    meta |= {name: value for name, value in values.items() if name not in _HIDDEN}
-    inputs = {"command": values["command"], **inputs_of(world)}
-    command = parse_command(values["command"])
-    return Example(_family(), batch.id(row), inputs, ",".join(values["actions"]), command, world, meta)
-
-
-def canonical(example: Example) -> bytes:
-    """Command, agent and the objects by place: roles and the order of objects do not matter."""
-    world = example.world
-    things = sorted((t.row, t.column, t.size, t.color, t.shape) for t in world.things)
-    return repr((str(example.inputs["command"]), world.size, world.row, world.column, world.heading, things)).encode()
-
-
-def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
-    """64 bits for each row: a sum over its objects, so that their order does not matter, mixed with the rest."""
-    columns = batch.columns
-    command, rows = columns["command"], cast(Ragged, columns["object_rows"])
-    if isinstance(command, Coded):
-        words = np.array([parse_command(text).number for text in command.values], dtype=np.uint64)[command.codes]
-    else:
-        words = np.array([parse_command(str(command[row])).number for row in range(len(batch))], dtype=np.uint64)
-    packed = np.zeros(int(rows.offsets[-1]), dtype=np.uint64)
-    names: dict[str, tuple[str, ...]] = {"object_colors": COLORS, "object_shapes": SHAPES}
-    for name in ("object_rows", "object_columns", "object_sizes", *names):
-        values = cast(Ragged, columns[name]).values
-        if isinstance(values, Coded):
-            values = np.array([names[name].index(value) for value in values.values], dtype=np.uint64)[values.codes]
-        packed = packed * np.uint64(64) + np.asarray(values).astype(np.uint64)
-    running = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(packed), dtype=np.uint64)])
-    words = _mixed(words) ^ (running[rows.offsets[1:]] - running[rows.offsets[:-1]])
-    place = np.asarray(columns["agent_row"]).astype(np.uint64) * np.uint64(64) + np.asarray(columns["agent_column"]).astype(
-        np.uint64
-    )
-    return _mixed(words ^ _mixed(place * np.uint64(64) + np.asarray(columns["grid_size"]).astype(np.uint64)))
-
-
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
-    """Each broken law with the row that breaks it."""
-    return oracle.validate_batch(batch, (example(batch, row) for row in range(len(batch))))
-
-
-def read(path: Path) -> Iterator[Example | Problem]:
-    """The examples of a released `dataset.txt`, as a stream."""
-    return native.read(_family(), Path(path))
-
-
-def write(batches: Iterable[Batch], out: TextIO) -> None:
-    """The same rows as a released `dataset.txt`."""
-    native.write(batches, out)
+GSCAN: GscanFamily = GscanFamily()
+"""The one instance."""

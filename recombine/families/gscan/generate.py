@@ -6,28 +6,30 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.columns import Coded
-from recombine.core import Batch, ColumnType, Job, option
+from recombine.columns import Coded, Ragged
+from recombine.core import Batch, ColumnType, Example, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
-from recombine.families.gscan import kernel as names
-from recombine.families.gscan import release
 from recombine.families.gscan import rows as layout
-from recombine.families.gscan.plan import TEMPLATES, commands
-from recombine.families.gscan.splits import OPTIONS, SPLITS, TAGS
+from recombine.families.gscan.plan import TEMPLATES, commands, parse_command
+from recombine.families.gscan.release import pool
+from recombine.families.gscan.rows import Rows
+from recombine.families.gscan.sound import kernel as names
+from recombine.families.gscan.splits import MAIN, OPTIONS, SHOT_SPLIT, SPLITS, bit_of, bits_kept_from, rules, tags
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
-from recombine.grid.world import WORLD_SCHEMA, action_column, world_columns
+from recombine.grid.world import WORLD_SCHEMA, action_column, inputs_of, world_columns, world_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.columns import Column
+    from recombine.core import Family
 
-KERNEL_NAME = "recombine.families.gscan.kernel"
+KERNEL_NAME = "recombine.families.gscan.sound.kernel"
 ROLES = ("target", "size decoy", "color decoy", "shape decoy", "blocker", "random")
 SCHEMA: Mapping[str, ColumnType] = MappingProxyType(
     {
@@ -49,8 +51,6 @@ SCHEMA: Mapping[str, ColumnType] = MappingProxyType(
         **WORLD_SCHEMA,
     }
 )
-ALWAYS_MOVING = ("contextual", "adverb_2")
-"""Sound splits about how things are pushed or pulled: an example in which nothing moves would test nothing."""
 REJECTIONS = ("other split", "no such target", "other part", "no interaction", "wrong length")
 COMPILE_FROM_ROWS = 400
 """Interpreted rows take milliseconds here, so compiled kernels pay earlier than elsewhere."""
@@ -71,38 +71,36 @@ def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
     """Single rows of a release part in one call: each belongs to one item of the list."""
     if job.recipe != "release":
         return None
-    items = release.listed(job)
+    items = pool.listed(job)
     last = int(rows.max()) if len(rows) else 0
     if last >= len(items):
         raise UsageError(f"{job.key} has {len(items)} rows, but row {last} was asked for; use a smaller size.")
-    arrays = release.worlds(release.pool_of(job), items[rows], _is_compiled(release.KERNEL_NAME, len(rows)))
-    return Batch(job, int(rows[0]) if len(rows) else 0, columns(option(job, OPTIONS, "grid_size"), *arrays), indices=rows)
+    made = pool.worlds(pool.pool_of(job), items[rows], _is_compiled(pool.KERNEL_NAME, len(rows)))
+    return Batch(job, int(rows[0]) if len(rows) else 0, columns(option(job, OPTIONS, "grid_size"), made), indices=rows)
 
 
 def _sound(job: Job) -> Batch:
     rows, dials = job.stop - job.start, sound_dials(job)
-    grid, most = int(dials[names.GRID]), int(dials[names.HIGH])
-    facts = np.zeros((rows, layout.FACTS), dtype=np.int64)
-    things, roles = np.zeros((rows, most, 5), dtype=np.int8), np.zeros((rows, most), dtype=np.int8)
-    actions = np.zeros((rows, 20 * grid + 8), dtype=np.int8)
+    grid = int(dials[names.GRID])
+    made = layout.new_rows(rows, int(dials[names.HIGH]), grid)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     shared = replace(job, options=tuple(pair for pair in job.options if pair[0] != "k"))  # k changes the first k rows only
     states = keys.states(shared.base(), job.start, job.stop)
     kernel = kernels.load(KERNEL_NAME, _is_compiled(KERNEL_NAME, rows))
-    made = kernel.sound_rows(states, job.start, dials, facts, things, roles, actions, rejected)
-    if made < rows:
+    count = kernel.sound_rows(states, job.start, dials, sound_rules(job), made, rejected)
+    if count < rows:
         raise Infeasible(
-            f"row {job.start + made} of {job.key} was not found in {names.MAX_ATTEMPTS} draws: hardly any action sequence has such a "
+            f"row {job.start + count} of {job.key} was not found in {names.MAX_ATTEMPTS} draws: hardly any action sequence has such a "
             f"length on a {grid} × {grid} grid; choose another cutoff."
         )
     counts = {reason: int(n) for reason, n in zip(REJECTIONS, rejected, strict=True) if n}
-    return Batch(job, job.start, columns(grid, facts, things, roles, actions), counts)
+    return Batch(job, job.start, columns(grid, made), counts)
 
 
 def size(job: Job) -> int:
     """How many rows the part holds: counted for `release`, the default number for `sound`."""
     if job.recipe == "release":
-        return len(release.listed(job))
+        return len(pool.listed(job))
     return SPLITS[job.split].parts[job.part].rows(job.recipe)
 
 
@@ -116,22 +114,55 @@ def sound_dials(job: Job) -> NDArray[np.int64]:
     dials[names.INTERACTION] = round(option(job, OPTIONS, "interaction") * 1_000_000)
     dials[names.SHORTEST], dials[names.LONGEST] = 0, _UNBOUNDED
     dials[names.SHARE] = {"train": names.TRAIN, "validation": names.VALIDATION, "test": names.TEST}[job.part]
-    if job.split == "target_lengths":
+    dials[names.HELD] = bits_kept_from(job.split)
+    split, is_test = SPLITS[job.split], job.part == "test"
+    if split.moves:
+        dials[names.INTERACTION] = names.MILLION
+    if split.by_length:
         cutoff = option(job, OPTIONS, "cutoff")
-        dials[names.IS_OPEN] = 1
-        if job.part == "test":
-            dials[names.SHORTEST], dials[names.SHARE] = cutoff + 1, names.ANY_PART
-        else:
-            dials[names.LONGEST] = cutoff
-        return dials
-    dials[names.WANTED] = TAGS[job.split]
-    if job.split in ALWAYS_MOVING:
-        dials[names.INTERACTION] = 1_000_000
-    if job.split == "compositional" and job.part == "train":
-        dials[names.SHOTS] = option(job, OPTIONS, "k")
-    elif job.split != "compositional":
-        dials[names.SHARE] = names.TEST if job.split == "adverb_1" else names.ANY_PART
+        dials[names.SHORTEST if is_test else names.LONGEST] = cutoff + is_test
+    if is_test:
+        dials[names.WANTED] = bit_of(job.split)
+    if is_test and job.split not in (MAIN, SHOT_SPLIT):  # held out by the rule, so every cell will do
+        dials[names.SHARE] = names.ANY_PART
+    if job.split == MAIN and job.part == "train":
+        dials[names.SHOTS], dials[names.SHOT_TAG] = option(job, OPTIONS, "k"), bit_of(SHOT_SPLIT)
     return dials
+
+
+def sound_rules(job: Job) -> names.Rules:
+    """The held-out combinations as the tables that the sound kernel takes."""
+    shown = tags(rules())
+    by_word = (len(VERBS), len(ADVERBS), -1, len(DIRECTIONS))
+    settled = np.bitwise_and.reduce(np.moveaxis(shown, 3, 1).reshape(len(shown), len(DIRECTIONS), -1), axis=2)
+    settled = np.bitwise_and.reduce(settled.reshape(by_word), axis=2)
+    wanted = bit_of(job.split) if job.part == "test" else 0
+    return names.Rules(shown, settled, np.stack([_implied(shown, wanted), _implied(shown, bit_of(SHOT_SPLIT))]))
+
+
+def _implied(shown: NDArray[np.int64], bit: int) -> NDArray[np.int64]:
+    """What a held-out combination says of the command, its extreme size and the direction; -1 where it leaves a choice."""
+    implied = np.full(names.CHOICES, -1, dtype=np.int64)
+    implied[names.TEMPLATE] = 0
+    command, size, _, direction = np.nonzero(shown & bit)
+    if not len(command):
+        return implied
+    word = layout.size_word_of(command)
+    fields = {
+        names.VERB: layout.verb_of(command),
+        names.ADVERB: layout.adverb_of(command),
+        names.WAY: direction,
+        names.WORD: word,
+        names.EXTREME: size + 1,
+    }
+    for field, values in fields.items():
+        if (values == values[0]).all():
+            implied[field] = values[0]
+    if (layout.color_word_of(command) > 0).all():
+        implied[names.TEMPLATE] |= names.COLOR_SHAPE
+    if (word > 0).all():
+        implied[names.TEMPLATE] |= names.SIZE_SHAPE
+    return implied
 
 
 @cache
@@ -139,12 +170,11 @@ def _texts() -> tuple[str, ...]:
     return tuple(str(command) for command in commands())
 
 
-def columns(
-    grid: int, facts: NDArray[Any], things: NDArray[Any], roles: NDArray[Any], actions: NDArray[Any]
-) -> dict[str, Column]:
-    """The columns of SCHEMA from the arrays that a kernel filled."""
+def columns(grid: int, rows: Rows) -> dict[str, Column]:
+    """The columns of SCHEMA from the rows that a kernel filled."""
+    facts, things, roles, actions = rows
     command = facts[:, layout.COMMAND]
-    word, color_word = command % 3, command // 3 % 5
+    word, color_word = layout.size_word_of(command), layout.color_word_of(command)
     target = np.ascontiguousarray(things[:, 0, :])
     agents = np.zeros((len(facts), 3), dtype=np.int64)
     agents[:, :2] = facts[:, layout.AGENT_R : layout.AGENT_C + 1]
@@ -152,8 +182,8 @@ def columns(
     return {
         "command": Coded(command.astype(np.int16), _texts()),
         "actions": action_column(actions, facts[:, layout.LENGTH]),
-        "verb": Coded((command // 225).astype(np.int8), VERBS),
-        "adverb": Coded((command // 45 % 5).astype(np.int8), ADVERBS),
+        "verb": Coded(layout.verb_of(command).astype(np.int8), VERBS),
+        "adverb": Coded(layout.adverb_of(command).astype(np.int8), ADVERBS),
         "template": Coded(((color_word > 0) + 2 * (word > 0)).astype(np.int8), TEMPLATES),
         "size_word": Coded(word.astype(np.int8), SIZE_WORDS),
         "color_word": Coded(color_word.astype(np.int8), ("", *COLORS)),
@@ -167,3 +197,66 @@ def columns(
         "cells_moved": facts[:, layout.MOVED].astype(np.int8),
         **world_columns(grid, things, facts[:, layout.COUNT], agents, roles, ROLES),
     }
+
+
+# --- one row ---------------------------------------------------------------------------------------------------------
+
+_HIDDEN = frozenset({"command", "actions", *WORLD_SCHEMA})
+
+
+def example(family: Family, batch: Batch, row: int) -> Example:
+    """The readable view of one row: the plan is the command, the world has the target as its first object."""
+    values = batch.row(row)
+    world, job = world_of(values), batch.job
+    meta: dict[str, Any] = {"recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed}
+    if SPLITS[job.split].by_length:
+        meta["cutoff"] = option(job, OPTIONS, "cutoff")
+    meta |= {name: value for name, value in values.items() if name not in _HIDDEN}
+    inputs = {"command": values["command"], **inputs_of(world)}
+    command = parse_command(values["command"])
+    return Example(family, batch.id(row), inputs, ",".join(values["actions"]), command, world, meta)
+
+
+def canonical(example: Example) -> bytes:
+    """Command, agent and the objects by place: roles and the order of objects do not matter."""
+    world = example.world
+    things = sorted((t.row, t.column, t.size, t.color, t.shape) for t in world.things)
+    return repr((str(example.inputs["command"]), world.size, world.row, world.column, world.heading, things)).encode()
+
+
+def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
+    """64 bits for each row: a sum over its objects, so that their order does not matter, mixed with the rest."""
+    columns = batch.columns
+    command, rows = columns["command"], cast(Ragged, columns["object_rows"])
+    if isinstance(command, Coded):
+        words = np.array([_word(text) for text in command.values], dtype=np.uint64)[command.codes]
+    else:
+        words = np.array([_word(str(command[row])) for row in range(len(batch))], dtype=np.uint64)
+    packed = np.zeros(int(rows.offsets[-1]), dtype=np.uint64)
+    kinds: dict[str, tuple[str, ...]] = {"object_colors": COLORS, "object_shapes": SHAPES}
+    for name in ("object_rows", "object_columns", "object_sizes", *kinds):
+        values = cast(Ragged, columns[name]).values
+        if isinstance(values, Coded):
+            known = kinds[name]
+            codes = [known.index(value) if value in known else len(known) for value in values.values]
+            values = np.array(codes, dtype=np.uint64)[values.codes]
+        packed = packed * np.uint64(64) + np.asarray(values).astype(np.uint64)
+    running = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(packed), dtype=np.uint64)])
+    words = _mixed(words) ^ (running[rows.offsets[1:]] - running[rows.offsets[:-1]])
+    place = np.asarray(columns["agent_row"]).astype(np.uint64) * np.uint64(64) + np.asarray(columns["agent_column"]).astype(
+        np.uint64
+    )
+    return _mixed(words ^ _mixed(place * np.uint64(64) + np.asarray(columns["grid_size"]).astype(np.uint64)))
+
+
+def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@cache
+def _word(command: str) -> int:
+    """A number for a command: its own, or a hash of a text that is none (the oracle says so)."""
+    texts = _texts()
+    return texts.index(command) if command in texts else keys.state("not a command", command)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from recombine.errors import UsageError, shown
+from recombine.families.gscan.rows import encode_command
 from recombine.grid.codes import ADVERBS, COLORS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.matching import Phrase
 
 NOUNS = SHAPES[:3]
-COMMANDS = 675
 TEMPLATES = ("shape", "color,shape", "size,shape", "size,color,shape")
 """Which kinds of words the noun phrase has; index = (has a colour word) + 2 * (has a size word)."""
 MAX_COMMAND = 200
@@ -48,7 +48,7 @@ class Command:
         """Its place in `commands()`."""
         verb, adverb, shape = VERBS.index(self.verb), ADVERBS.index(self.adverb), NOUNS.index(self.phrase.shape)
         color = COLORS.index(self.phrase.color) + 1 if self.phrase.color else 0
-        return (((verb * 5 + adverb) * 3 + shape) * 5 + color) * 3 + SIZE_WORDS.index(self.phrase.size)
+        return encode_command(verb, adverb, shape, color, SIZE_WORDS.index(self.phrase.size))
 
     @property
     def template(self) -> str:

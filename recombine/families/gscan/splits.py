@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from recombine.core import Axis, Option, Part, Recipe, Split
-from recombine.families.gscan import kernel
+from recombine.grid.codes import CAUTIOUS, CIRCLE, COLORS, DIRECTIONS, PULL, PUSH, RED, SMALL, SPIN, SQUARE, YELLOW
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
@@ -39,97 +46,189 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
     }
 )
 
-TAGS: Mapping[str, int] = MappingProxyType(
-    {
-        "compositional": 0,
-        "visual": kernel.VISUAL,
-        "visual_easier": kernel.VISUAL_EASIER,
-        "situational_1": kernel.SITUATIONAL_1,
-        "situational_2": kernel.SITUATIONAL_2,
-        "contextual": kernel.CONTEXTUAL,
-        "adverb_1": kernel.ADVERB_1,
-        "adverb_2": kernel.ADVERB_2,
-    }
-)
-"""Split -> the one held-out combination its examples show; `compositional` shows none."""
 
-_MAIN = {"train": ("compositional", "train"), "validation": ("compositional", "validation")}
+class Situation(NamedTuple):
+    """Commands with targets and directions, as arrays of codes (`grid.codes`). A held-out combination is a test on these."""
+
+    verb: NDArray[np.int64]
+    adverb: NDArray[np.int64]
+    size_word: NDArray[np.int64]
+    color_word: NDArray[np.int64]
+    """The colour's code + 1; 0 where the command names no colour."""
+    shape: NDArray[np.int64]
+    size: NDArray[np.int64]
+    color: NDArray[np.int64]
+    direction: NDArray[np.int64]
 
 
-def _held_out(name: str, claim: str, rule: str, size: int, axis: Axis) -> Split:
+Rule = Callable[[Situation], "NDArray[np.bool_]"]
+
+
+@dataclass(frozen=True)
+class GscanSplit(Split):
+    """A split with the rule that tells its test examples from training.
+
+    `shows`: the held-out combination. A split that aliases `compositional` tests the models that were trained there, so its
+    combination is held out of that training too. A split with a train part of its own holds out only its own combination.
+    `by_length`: the test needs more actions than `cutoff`. `moves`: in `sound`, the target always moves.
+    """
+
+    shows: Rule | None = None
+    by_length: bool = False
+    moves: bool = False
+
+
+MAIN = "compositional"
+SHOT_SPLIT = "adverb_1"
+"""The split whose combination training shows k times."""
+_TRAINED_ON_MAIN = MappingProxyType({"train": (MAIN, "train"), "validation": (MAIN, "validation")})
+SOUTH_WEST = DIRECTIONS.index("sw")
+
+
+def _held_out(name: str, claim: str, rule: str, size: int, axis: Axis, shows: Rule, moves: bool = False) -> GscanSplit:
     """A test set for models trained on `compositional`."""
     parts = {"test": Part("test", f"{rule}; no other held-out combination.", size)}
-    return Split(name, claim, MappingProxyType(parts), MappingProxyType(_MAIN), axis=axis)
+    return GscanSplit(name, claim, MappingProxyType(parts), _TRAINED_ON_MAIN, axis=axis, shows=shows, moves=moves)
 
 
-SPLITS: Mapping[str, Split] = MappingProxyType(
-    {
-        "compositional": Split(
-            "compositional",
-            "Training shows none of seven held-out combinations, but for k examples with 'cautiously'; this test neither.",
-            MappingProxyType(
-                {
-                    "train": Part("train", "No held-out combination, but the first k rows have 'cautiously'.", 367_933),
-                    "validation": Part("validation", "No held-out combination.", 3_716, default=False),
-                    "test": Part("test", "No held-out combination.", 19_282),
-                }
-            ),
-            axis="random",
+_SPLITS = (
+    GscanSplit(
+        MAIN,
+        "Training shows none of seven held-out combinations, but for k examples with 'cautiously'; this test neither.",
+        MappingProxyType(
+            {
+                "train": Part("train", "No held-out combination, but the first k rows have 'cautiously'.", 367_933),
+                "validation": Part("validation", "No held-out combination.", 3_716, default=False),
+                "test": Part("test", "No held-out combination.", 19_282),
+            }
         ),
-        "visual": _held_out(
-            "visual", "In training no target is a red square.", "The target is a red square", 37_436, "substitution"
+        axis="random",
+    ),
+    _held_out(
+        "visual",
+        "In training no target is a red square.",
+        "The target is a red square",
+        37_436,
+        "substitution",
+        lambda s: (s.shape == SQUARE) & (s.color == RED),
+    ),
+    _held_out(
+        "visual_easier",
+        "In training no yellow square is called yellow.",
+        "The target is a yellow square and the command says 'yellow'",
+        18_718,
+        "composition",
+        lambda s: (s.shape == SQUARE) & (s.color == YELLOW) & (s.color_word == YELLOW + 1),
+    ),
+    _held_out(
+        "situational_1",
+        "In training no target lies south-west of the agent.",
+        "The target lies south-west of the agent",
+        88_642,
+        "grounding",
+        lambda s: s.direction == SOUTH_WEST,
+    ),
+    _held_out(
+        "situational_2",
+        "In training no circle of size 2 is called small.",
+        "The target is a circle of size 2 and the command says 'small'",
+        16_808,
+        "grounding",
+        lambda s: (s.shape == CIRCLE) & (s.size == 2) & (s.size_word == SMALL),
+    ),
+    _held_out(
+        "contextual",
+        "In training no square of size 3 is pushed, so that it is heavy must be inferred from pulls and other shapes.",
+        "A square of size 3 is pushed",
+        11_460,
+        "grounding",
+        lambda s: (s.verb == PUSH) & (s.shape == SQUARE) & (s.size == 3),
+        moves=True,
+    ),
+    _held_out(
+        SHOT_SPLIT,
+        "Training shows 'cautiously' k times.",
+        "The adverb is 'cautiously'",
+        112_880,
+        "substitution",
+        lambda s: s.adverb == CAUTIOUS,
+    ),
+    _held_out(
+        "adverb_2",
+        "In training nothing is pulled while spinning.",
+        "The command is to pull while spinning",
+        38_582,
+        "composition",
+        lambda s: (s.verb == PULL) & (s.adverb == SPIN),
+        moves=True,
+    ),
+    GscanSplit(
+        "target_lengths",
+        "Training has at most `cutoff` actions; the test needs more.",
+        MappingProxyType(
+            {
+                "train": Part("train", "At most `cutoff` actions.", {"sound": 367_933, "release": 435_581}),
+                "validation": Part(
+                    "validation", "At most `cutoff` actions.", {"sound": 3_716, "release": 4_399}, default=False
+                ),
+                "test": Part("test", "More than `cutoff` actions.", {"sound": 19_282, "release": 395_220}),
+            }
         ),
-        "visual_easier": _held_out(
-            "visual_easier",
-            "In training no yellow square is called yellow.",
-            "The target is a yellow square and the command says 'yellow'",
-            18_718,
-            "composition",
-        ),
-        "situational_1": _held_out(
-            "situational_1",
-            "In training no target lies south-west of the agent.",
-            "The target lies south-west of the agent",
-            88_642,
-            "grounding",
-        ),
-        "situational_2": _held_out(
-            "situational_2",
-            "In training no circle of size 2 is called small.",
-            "The target is a circle of size 2 and the command says 'small'",
-            16_808,
-            "grounding",
-        ),
-        "contextual": _held_out(
-            "contextual",
-            "In training no square of size 3 is pushed, so that it is heavy must be inferred from pulls and other shapes.",
-            "A square of size 3 is pushed",
-            11_460,
-            "grounding",
-        ),
-        "adverb_1": _held_out(
-            "adverb_1", "Training shows 'cautiously' k times.", "The adverb is 'cautiously'", 112_880, "substitution"
-        ),
-        "adverb_2": _held_out(
-            "adverb_2",
-            "In training nothing is pulled while spinning.",
-            "The command is to pull while spinning",
-            38_582,
-            "composition",
-        ),
-        "target_lengths": Split(
-            "target_lengths",
-            "Training has at most `cutoff` actions; the test needs more.",
-            MappingProxyType(
-                {
-                    "train": Part("train", "At most `cutoff` actions.", {"sound": 367_933, "release": 435_581}),
-                    "validation": Part(
-                        "validation", "At most `cutoff` actions.", {"sound": 3_716, "release": 4_399}, default=False
-                    ),
-                    "test": Part("test", "More than `cutoff` actions.", {"sound": 19_282, "release": 395_220}),
-                }
-            ),
-            axis="length",
-        ),
-    }
+        axis="length",
+        by_length=True,
+    ),
 )
+SPLITS: Mapping[str, GscanSplit] = {split.name: split for split in _SPLITS}
+"""By name. A split is one entry here, and one claim of the same name in `oracle.CLAIMS`."""
+
+
+# --- held-out combinations as bits ---------------------------------------------------------------------------------------
+
+
+def bit_of(name: str) -> int:
+    """The bit of a split's held-out combination; 0 for a split without one."""
+    return 0 if SPLITS[name].shows is None else 1 << _shown().index(name)
+
+
+def bits_kept_from(name: str) -> int:
+    """The combinations that a training set keeps out: those of all test sets of `compositional`, or the split's own."""
+    split = SPLITS[name]
+    if split.by_length:
+        return 0
+    if name != MAIN and "train" in split.parts:
+        return bit_of(name)
+    return sum(bit_of(other) for other in _shown() if (MAIN, "train") in SPLITS[other].aliases.values())
+
+
+def _shown() -> list[str]:
+    return [name for name, split in SPLITS.items() if split.shows is not None]
+
+
+def rules() -> tuple[Rule, ...]:
+    """The rules of all held-out combinations, by bit."""
+    return tuple(split.shows for split in SPLITS.values() if split.shows is not None)
+
+
+@lru_cache(maxsize=4)
+def tags(rules: tuple[Rule, ...]) -> NDArray[np.int64]:
+    """(commands, 4 sizes, 4 colours, 8 directions): the bits of the combinations that a target shows."""
+    import numpy as np
+
+    from recombine.families.gscan import rows
+
+    shape = (rows.COMMANDS, 4, len(COLORS), len(DIRECTIONS))
+    command, size, color, direction = np.indices(shape, dtype=np.int64)
+    situation = Situation(
+        rows.verb_of(command),
+        rows.adverb_of(command),
+        rows.size_word_of(command),
+        rows.color_word_of(command),
+        rows.shape_of(command),
+        size + 1,
+        color,
+        direction,
+    )
+    found = np.zeros(shape, np.int64)
+    for bit, rule in enumerate(rules):
+        found |= rule(situation).astype(np.int64) << bit
+    return found

@@ -10,21 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recombine import kernels, keys
 from recombine.core import Job, option
 from recombine.families.gscan.plan import commands
-from recombine.families.gscan.rows import FACTS, LENGTH, MOVED
-from recombine.families.gscan.splits import OPTIONS, TAGS
-from recombine.grid.codes import COLORS, SHAPES
+from recombine.families.gscan.rows import AGENT_C, AGENT_R, COMMAND, LENGTH, MOVED, Rows, new_rows, shape_of
+from recombine.families.gscan.splits import MAIN, OPTIONS, SHOT_SPLIT, SPLITS, Rule, bit_of, bits_kept_from, rules, tags
+from recombine.grid.codes import COLORS, COLUMN, HEAVY_FROM, ROW, SIZE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-KERNEL_NAME = "recombine.families.gscan.release_kernel"
+KERNEL_NAME = "recombine.families.gscan.release.kernel"
 TEST_SHARE = 10
 """One in so many items without a held-out combination is put aside for testing."""
 VALIDATION_SHARE = 100
@@ -34,11 +34,10 @@ _CHUNK = 50_000
 
 @dataclass(frozen=True)
 class Pool:
-    """Every item of one data set: items[N, 5] = command, target size, colour, direction, distance; and how each is keyed."""
+    """Every item of one data set: command, target size, colour, direction, distance; and how each is keyed."""
 
     grid: int
     items: NDArray[np.int64]
-    tags: NDArray[np.int64]
     cell_states: NDArray[np.uint64]
     states: NDArray[np.uint64]
     order: NDArray[np.int64]
@@ -67,13 +66,13 @@ def pool(version: int, grid: int, resampling: int, seed: int) -> Pool:
     items[:, :3] = np.repeat(pairs, m, axis=0)
     items[:, 3:] = np.tile(specs, (n, 1))
     name = (f"gscan@{version}/release/pool", grid, resampling, seed)
-    shape = items[:, 0] // 15 % 3
+    shape = shape_of(items[:, 0])
     situation = ((items[:, 1] - 1) * 4 + items[:, 2]) * 3 + shape
     cells = keys.states(keys.state(*name, "cells"), 0, 48 * m)
     states = keys.states(keys.state(*name, "worlds"), 0, n * m)
     shuffled = keys.states(keys.state(*name, "order"), 0, n * m)
     cell_states = cells[situation * m + np.tile(np.arange(m), n)]
-    return Pool(grid, items, _tags(items), cell_states, states, np.argsort(shuffled, kind="stable"))
+    return Pool(grid, items, cell_states, states, np.argsort(shuffled, kind="stable"))
 
 
 def _targets() -> list[tuple[int, int, int]]:
@@ -88,55 +87,24 @@ def _targets() -> list[tuple[int, int, int]]:
     return found
 
 
-def _tags(items: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The held-out combinations of every item (the same rule as the kernel's, over columns)."""
-    command, size, color, direction, _ = items.T
-    word, color_word, shape, adverb, verb = (
-        command % 3,
-        command // 3 % 5 - 1,
-        command // 15 % 3,
-        command // 45 % 5,
-        command // 225,
-    )
-    square, circle = shape == SHAPES.index("square"), shape == SHAPES.index("circle")
-    yellow = COLORS.index("yellow")
-    found = {
-        "visual": square & (color == COLORS.index("red")),
-        "situational_1": direction == 3,
-        "situational_2": (word == 1) & circle & (size == 2),
-        "contextual": (verb == 1) & square & (size == 3),
-        "adverb_1": adverb == 3,
-        "adverb_2": (verb == 2) & (adverb == 2),
-        "visual_easier": square & (color == yellow) & (color_word == yellow),
-    }
-    return sum((TAGS[name] * is_so.astype(np.int64) for name, is_so in found.items()), np.zeros(len(items), dtype=np.int64))
+MOST_OBJECTS = 12
 
 
-def worlds(pool: Pool, which: NDArray[np.int64], compiled: bool) -> tuple[NDArray[Any], ...]:
-    """(facts, things, roles, actions) of these items."""
-    kernel = kernels.load(KERNEL_NAME, compiled)
-    facts = np.zeros((len(which), FACTS), dtype=np.int64)
-    things, roles = np.zeros((len(which), 12, 5), dtype=np.int8), np.zeros((len(which), 12), dtype=np.int8)
-    actions = np.zeros((len(which), 20 * pool.grid + 8), dtype=np.int8)
-    kernel.release_rows(
-        np.ascontiguousarray(pool.items[which]),
-        pool.grid,
-        pool.cell_states[which],
-        pool.states[which],
-        facts,
-        things,
-        roles,
-        actions,
-    )
-    return facts, things, roles, actions
+def worlds(pool: Pool, which: NDArray[np.int64], compiled: bool) -> Rows:
+    """The rows of these items."""
+    rows = new_rows(len(which), MOST_OBJECTS, pool.grid)
+    items = np.ascontiguousarray(pool.items[which])
+    kernels.load(KERNEL_NAME, compiled).release_rows(items, pool.grid, pool.cell_states[which], pool.states[which], rows)
+    return rows
 
 
 def listed(job: Job) -> NDArray[np.int64]:
     """The items of the job's part, in its order."""
     grid, resampling = option(job, OPTIONS, "grid_size"), option(job, OPTIONS, "resampling")
-    if job.split == "target_lengths":
+    if SPLITS[job.split].by_length:
         return _by_length(job.version, grid, resampling, job.seed, option(job, OPTIONS, "cutoff"))[job.part]
-    return _by_tag(job.version, grid, resampling, job.seed, option(job, OPTIONS, "k"), job.split, job.part)
+    whole = (job.version, grid, resampling, job.seed)
+    return _by_tag(whole, option(job, OPTIONS, "k"), job.split, job.part, rules())
 
 
 def pool_of(job: Job) -> Pool:
@@ -145,21 +113,21 @@ def pool_of(job: Job) -> Pool:
 
 
 @lru_cache(maxsize=32)
-def _by_tag(version: int, grid: int, resampling: int, seed: int, k: int, split: str, part: str) -> NDArray[np.int64]:
-    whole = pool(version, grid, resampling, seed)
-    mine: NDArray[np.int64] = whole.order[whole.tags[whole.order] == TAGS[split]]
-    if split == "adverb_1":
-        return mine[k:]
-    if split != "compositional":
-        return mine
-    rest: NDArray[np.int64] = mine[len(mine) // TEST_SHARE :]
-    tested: NDArray[np.int64] = mine[: len(mine) // TEST_SHARE]
-    held = len(rest) // VALIDATION_SHARE
+def _by_tag(source: tuple[int, int, int, int], k: int, split: str, part: str, rules: tuple[Rule, ...]) -> NDArray[np.int64]:
+    whole = pool(*source)
+    command, size, color, direction, _ = whole.items[whole.order].T
+    held = tags(rules)[command, size - 1, color, direction] & bits_kept_from(split)
+    mine: NDArray[np.int64] = whole.order[held == bit_of(split)]
+    if split != MAIN and part == "test":
+        return mine[k:] if split == SHOT_SPLIT else mine
+    plain: NDArray[np.int64] = whole.order[held == 0]
+    tested, rest = plain[: len(plain) // TEST_SHARE], plain[len(plain) // TEST_SHARE :]
+    aside = len(rest) // VALIDATION_SHARE
     if part == "validation":
-        return rest[:held]
+        return rest[:aside]
     if part == "train":
-        shots = whole.order[whole.tags[whole.order] == TAGS["adverb_1"]][:k]
-        return np.concatenate([shots, rest[held:]])
+        shots = whole.order[held == bit_of(SHOT_SPLIT)][:k] if split == MAIN else plain[:0]
+        return np.concatenate([shots, rest[aside:]])
     return tested[~np.isin(_equivalence(whole, tested), _equivalence(whole, rest))]
 
 
@@ -171,11 +139,11 @@ def _equivalence(whole: Pool, which: NDArray[np.int64]) -> NDArray[np.int64]:
     found = np.empty(len(which), dtype=np.int64)
     for start in range(0, len(which), _CHUNK):
         chunk = which[start : start + _CHUNK]
-        facts, things, _, _ = worlds(whole, chunk, compiled=True)
-        target = things[:, 0].astype(np.int64)
-        acts = facts[:, MOVED] * np.where(target[:, 0] >= 3, 2, 1)
-        cells = (facts[:, 3] * 64 + facts[:, 4]) * 4096 + target[:, 3] * 64 + target[:, 4]
-        found[start : start + _CHUNK] = (facts[:, 0] << 40) + (cells << 12) + acts
+        made = worlds(whole, chunk, compiled=True)
+        facts, target = made.facts, made.things[:, 0].astype(np.int64)
+        acts = facts[:, MOVED] * np.where(target[:, SIZE] >= HEAVY_FROM, 2, 1)
+        cells = (facts[:, AGENT_R] * 64 + facts[:, AGENT_C]) * 4096 + target[:, ROW] * 64 + target[:, COLUMN]
+        found[start : start + _CHUNK] = (facts[:, COMMAND] << 40) + (cells << 12) + acts
     return found
 
 
@@ -183,7 +151,7 @@ def _equivalence(whole: Pool, which: NDArray[np.int64]) -> NDArray[np.int64]:
 def _by_length(version: int, grid: int, resampling: int, seed: int, cutoff: int) -> dict[str, NDArray[np.int64]]:
     whole = pool(version, grid, resampling, seed)
     lengths = np.concatenate(
-        [worlds(whole, whole.order[i : i + _CHUNK], compiled=True)[0][:, LENGTH] for i in range(0, len(whole.order), _CHUNK)]
+        [worlds(whole, whole.order[i : i + _CHUNK], compiled=True).facts[:, LENGTH] for i in range(0, len(whole.order), _CHUNK)]
     )
     short, long = whole.order[lengths <= cutoff], whole.order[lengths > cutoff]
     held = len(short) // VALIDATION_SHARE

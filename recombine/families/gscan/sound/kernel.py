@@ -1,17 +1,16 @@
-"""gSCAN's hot loops: draw a command, objects, a target and cells; plan; write the row.
+"""The hot loop of the sound recipe: draw a command, objects, a target and cells; plan; write the row.
 
-`sound_rows` is our recipe: every word is needed, several objects could have been meant, object counts do not depend on the
-command, directions are balanced.
-`release_kernel` does the original's.
+Every word is needed, several objects could have been meant, object counts do not depend on the command, directions are balanced.
+Which combinations a split holds out arrives as tables (`Rules`), so a new split needs no change here.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from recombine.draws import below, bits
+from recombine.draws import Ints, Words, below, bits
 from recombine.families.gscan.rows import (
     AGENT_C,
     AGENT_R,
@@ -27,79 +26,57 @@ from recombine.families.gscan.rows import (
     SHAPE_DECOY,
     SIZE_DECOY,
     TARGET,
+    Rows,
+    adverb_of,
+    color_word_of,
     contrast,
+    encode_command,
     finish,
+    most_actions,
     place,
+    size_word_of,
+    verb_of,
     way_of,
     write_row,
 )
-from recombine.grid.codes import (
-    BIG,
-    CAUTIOUS,
-    CIRCLE,
-    COLOR,
-    COLUMN,
-    COLUMN_STEP,
-    PULL,
-    PUSH,
-    RED,
-    ROW,
-    ROW_STEP,
-    SHAPE,
-    SIZE,
-    SMALL,
-    SPIN,
-    SQUARE,
-    WALK,
-    YELLOW,
-)
+from recombine.grid.codes import BIG, COLOR, COLUMN, COLUMN_STEP, ROW, ROW_STEP, SHAPE, SIZE, SMALL, WALK
 from recombine.grid.kernel import is_taken, lift, nth, popcount, put
 
 KERNEL = True
 
 # columns of `dials`
-GRID, LOW, HIGH, WANTED, SHARE, INTERACTION, SHOTS, SHORTEST, LONGEST, IS_OPEN = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-DIALS = 10
-# columns of `choice`
+GRID, LOW, HIGH, WANTED, HELD, SHARE, INTERACTION, SHOTS, SHOT_TAG, SHORTEST, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+DIALS = 11
+# columns of `choice` and of `Rules.implied`
 VERB, ADVERB, TEMPLATE, WORD, EXTREME, WAY = 0, 1, 2, 3, 4, 5
+CHOICES = 6
 # templates: which words besides the shape
 ONLY_SHAPE, COLOR_SHAPE, SIZE_SHAPE = 0, 1, 2
 FEWEST_RIVALS = 2
+"""At least so many objects could be meant by a phrase of the command's kind."""
 FEWEST_OBJECTS = 8
 MAX_ATTEMPTS = 20_000
-BLAND = (1, 1, 1, 0, 0)
-"""An object that belongs to no held-out combination."""
-# tags: the held-out combinations, one bit each
-VISUAL, SITUATIONAL_1, SITUATIONAL_2, CONTEXTUAL, ADVERB_1, ADVERB_2, VISUAL_EASIER = 1, 2, 4, 8, 16, 32, 64
-SOUTH_WEST = 3
+"""Draws after which a row is given up."""
+OBJECT_DRAWS, CELL_DRAWS = 500, 64
+"""Draws of objects for one command, and of cells for one set of objects."""
+MILLION = 1_000_000
 # parts: tenths of all (command, agent cell, target cell)
 TRAIN, VALIDATION, TEST, ANY_PART = 0, 1, 2, 3
+# reasons to draw again
+OTHER_SPLIT, NO_SUCH_TARGET, OTHER_PART, NO_INTERACTION, WRONG_LENGTH = 0, 1, 2, 3, 4
 _SALT = np.uint64(0x6753_4341_4E20_3031)
 _TOP = np.uint64(40)
 
 
-def tags_of(verb: Any, adverb: Any, word: Any, color_word: Any, target: Any, direction: Any) -> Any:
-    """The set of held-out combinations that this command, target and direction belong to."""
-    size, color, shape = target[SIZE], target[COLOR], target[SHAPE]
-    tags = 0
-    if shape == SQUARE and color == RED:
-        tags |= VISUAL
-    if direction == SOUTH_WEST:
-        tags |= SITUATIONAL_1
-    if word == SMALL and shape == CIRCLE and size == 2:
-        tags |= SITUATIONAL_2
-    if verb == PUSH and shape == SQUARE and size == 3:
-        tags |= CONTEXTUAL
-    if adverb == CAUTIOUS:
-        tags |= ADVERB_1
-    if verb == PULL and adverb == SPIN:
-        tags |= ADVERB_2
-    if shape == SQUARE and color == YELLOW and color_word == YELLOW:
-        tags |= VISUAL_EASIER
-    return tags
+class Rules(NamedTuple):
+    """The held-out combinations, one bit each, as tables."""
+
+    tags: Ints  # (commands, 4 sizes, 4 colours, 8 directions): the combinations that such a target shows
+    settled: Ints  # (verbs, adverbs, directions): those that every target shows
+    implied: Ints  # (2, CHOICES): what the wanted combination (0) or a shot (1) says of the command; -1 for nothing
 
 
-def part_of(command: Any, agent_cell: Any, target_cell: Any, word: Any) -> Any:
+def part_of(command: int, agent_cell: int, target_cell: int, word: Words) -> int:
     """The part to which every example with this command, agent cell and target cell belongs; `word` is uint64 scratch."""
     word[0] = np.uint64((command * 1024 + agent_cell) * 1024 + target_cell) ^ _SALT
     tenth = np.int64(bits(word) >> _TOP) % 10
@@ -108,7 +85,7 @@ def part_of(command: Any, agent_cell: Any, target_cell: Any, word: Any) -> Any:
     return VALIDATION if tenth == 1 else TRAIN
 
 
-def two_of(rng: Any, n: Any, sign: Any) -> Any:
+def two_of(rng: Words, n: int, sign: int) -> int:
     """Two different coordinates, uniform over pairs, as from * 64 + to, so that to - from has the sign."""
     a = below(rng, n)
     b = below(rng, n - 1)
@@ -119,7 +96,7 @@ def two_of(rng: Any, n: Any, sign: Any) -> Any:
     return b * 64 + a
 
 
-def draw_cells(rng: Any, n: Any, direction: Any, agent: Any, target: Any) -> None:
+def draw_cells(rng: Words, n: int, direction: int, agent: Ints, target: Ints) -> None:
     """Agent and target cells, uniform over all pairs in which the target lies in this direction."""
     if ROW_SIGN[direction] == 0:
         agent[0] = below(rng, n)
@@ -135,7 +112,7 @@ def draw_cells(rng: Any, n: Any, direction: Any, agent: Any, target: Any) -> Non
         agent[1], target[COLUMN] = pair >> 6, pair & 63
 
 
-def at_most(rng: Any, word: Any, size: Any) -> Any:
+def at_most(rng: Words, word: int, size: int) -> int:
     """A uniform size that is not smaller (bigger) than `size`."""
     if word == SMALL:
         return size + below(rng, 5 - size)
@@ -145,7 +122,7 @@ def at_most(rng: Any, word: Any, size: Any) -> Any:
 # --- the sound recipe: objects first, then one of those that could be meant ------------------------------------------
 
 
-def draw_kinds(rng: Any, template: Any, word: Any, extreme: Any, n: Any, things: Any) -> None:
+def draw_kinds(rng: Words, template: int, word: int, extreme: int, n: int, things: Ints) -> None:
     """Sizes, colours and shapes of n objects among which several could be meant by a phrase of this kind.
 
     Which of them is meant is decided afterwards, so a look at the world alone gives little away: two objects are the only
@@ -172,7 +149,7 @@ def draw_kinds(rng: Any, template: Any, word: Any, extreme: Any, n: Any, things:
         draw_two_by_two(rng, word, extreme, n, things)
 
 
-def draw_two_by_two(rng: Any, word: Any, extreme: Any, n: Any, things: Any) -> None:
+def draw_two_by_two(rng: Words, word: int, extreme: int, n: int, things: Ints) -> None:
     """Two colours × two shapes, an extreme and a contrasting object of each; then others that are no more extreme."""
     color, shape = below(rng, 4), below(rng, 3)
     other_color, other_shape = (color + 1 + below(rng, 3)) % 4, (shape + 1 + below(rng, 2)) % 3
@@ -188,7 +165,7 @@ def draw_two_by_two(rng: Any, word: Any, extreme: Any, n: Any, things: Any) -> N
                 things[k, SIZE] = things[j, SIZE]
 
 
-def word_for(template: Any, n: Any, things: Any, i: Any) -> Any:
+def word_for(template: int, n: int, things: Ints, i: int) -> int:
     """The size word (0 if none is in the template) with which a phrase of this kind means object i alone and needs every word.
 
     -1 if there is none. Then the class has two sizes, so that both readings of a size word agree.
@@ -210,7 +187,7 @@ def word_for(template: Any, n: Any, things: Any, i: Any) -> Any:
     return -1
 
 
-def is_extreme(template: Any, n: Any, things: Any, i: Any, word: Any) -> Any:
+def is_extreme(template: int, n: int, things: Ints, i: int, word: int) -> bool:
     """Whether object i is the small (big) one of its class, the class has one other size, and every word is needed."""
     size, rival, shape_twins, color_twins = things[i, SIZE], 0, 0, 0
     sign = 1 if word == SMALL else -1
@@ -232,18 +209,18 @@ def is_extreme(template: Any, n: Any, things: Any, i: Any, word: Any) -> Any:
     return rival > 0 and color_twins > 0 and (template == SIZE_SHAPE or shape_twins > 0)
 
 
-def choose_target(
-    rng: Any, verb: Any, adverb: Any, direction: Any, template: Any, n: Any, wanted: Any, is_open: Any, things: Any
-) -> Any:
+def choose_target(rng: Words, choice: Ints, n: int, held: int, wanted: int, rules: Rules, things: Ints) -> int:
     """Move a uniformly chosen object that can be meant and shows the wanted combination to the front; its word, or -1."""
+    template, direction = choice[TEMPLATE], choice[WAY]
     can_be_meant, fits = 0, 0
     for i in range(n):
         word = word_for(template, n, things, i)
         if word < 0:
             continue
         can_be_meant += 1
-        color_word = things[i, COLOR] if template & 1 else -1
-        if is_open or tags_of(verb, adverb, word, color_word, things[i], direction) == wanted:
+        color_word = things[i, COLOR] + 1 if template & COLOR_SHAPE else 0
+        command = encode_command(choice[VERB], choice[ADVERB], things[i, SHAPE], color_word, word)
+        if rules.tags[command, things[i, SIZE] - 1, things[i, COLOR], direction] & held == wanted:
             fits |= 1 << i
     if fits == 0 or can_be_meant < FEWEST_RIVALS:
         return -1
@@ -254,7 +231,7 @@ def choose_target(
     return word
 
 
-def give_roles(word: Any, color_word: Any, n: Any, things: Any, roles: Any) -> None:
+def give_roles(word: int, color_word: int, n: int, things: Ints, roles: Ints) -> None:
     """An object that one word alone rules out is that word's decoy."""
     roles[0] = TARGET
     for i in range(1, n):
@@ -269,90 +246,90 @@ def give_roles(word: Any, color_word: Any, n: Any, things: Any, roles: Any) -> N
             roles[i] = COLOR_DECOY
 
 
-def can_interact(grid: Any, way: Any, agent: Any, target: Any, moves: Any) -> Any:
+def can_interact(grid: int, way: int, agent: Ints, target: Ints, moves: int) -> bool:
     """Whether distractors can be placed so that the target moves (or, if `moves` is 0, so that it cannot)."""
     row, column = target[ROW] + ROW_STEP[way], target[COLUMN] + COLUMN_STEP[way]
     if not (0 <= row < grid and 0 <= column < grid):
         return moves == 0
-    return moves == 1 or row != agent[0] or column != agent[1]
+    is_free: bool = moves == 1 or row != agent[0] or column != agent[1]
+    return is_free
 
 
-def draw_command(rng: Any, wanted: Any, choice: Any) -> None:
+def draw_command(rng: Words, implied: Ints, choice: Ints) -> None:
     """choice = verb, adverb, template, word, extreme size, direction: uniform, but what the wanted combination implies is set."""
     choice[VERB], choice[ADVERB], choice[TEMPLATE] = below(rng, 3), below(rng, 5), below(rng, 4)
     choice[WORD], choice[WAY] = 1 + below(rng, 2), below(rng, 8)
-    if wanted == SITUATIONAL_1:
-        choice[WAY] = SOUTH_WEST
-    if wanted == SITUATIONAL_2:
-        choice[TEMPLATE] |= SIZE_SHAPE
-        choice[WORD] = SMALL
-    if wanted == CONTEXTUAL:
-        choice[VERB] = PUSH
-    if wanted == ADVERB_1:
-        choice[ADVERB] = CAUTIOUS
-    if wanted == ADVERB_2:
-        choice[VERB], choice[ADVERB] = PULL, SPIN
-    if wanted == VISUAL_EASIER:
-        choice[TEMPLATE] |= COLOR_SHAPE
+    for field in (VERB, ADVERB, WORD, WAY):
+        if implied[field] >= 0:
+            choice[field] = implied[field]
+    choice[TEMPLATE] |= implied[TEMPLATE]
     choice[EXTREME] = 1 + below(rng, 3) + (1 if choice[WORD] == BIG else 0)
-    if wanted == SITUATIONAL_2:
-        choice[EXTREME] = 2
-    if wanted == CONTEXTUAL:
-        choice[EXTREME] = 3
+    if implied[EXTREME] >= 0:
+        choice[EXTREME] = implied[EXTREME]
 
 
 def draw_situation(
-    rng: Any, dials: Any, is_shot: Any, facts: Any, things: Any, agent: Any, choice: Any, word: Any, rejected: Any
+    rng: Words,
+    dials: Ints,
+    rules: Rules,
+    is_shot: bool,
+    facts: Ints,
+    things: Ints,
+    agent: Ints,
+    choice: Ints,
+    word: Words,
+    rejected: Ints,
 ) -> None:
     """A command, objects and two cells of the wanted split and part; facts[MOVED] becomes whether the target shall move."""
-    grid, is_open = dials[GRID], dials[IS_OPEN] != 0
-    wanted = ADVERB_1 if is_shot else dials[WANTED]
+    grid, held = dials[GRID], dials[HELD]
+    wanted = dials[SHOT_TAG] if is_shot else dials[WANTED]
     share = TRAIN if is_shot else dials[SHARE]
     while True:
-        draw_command(rng, -1 if is_open else wanted, choice)
+        draw_command(rng, rules.implied[1 if is_shot else 0], choice)
         verb, adverb, template, direction = choice[VERB], choice[ADVERB], choice[TEMPLATE], choice[WAY]
-        moves = 1 if below(rng, 1_000_000) < dials[INTERACTION] else 0
-        if not is_open and tags_of(verb, adverb, 0, -1, BLAND, direction) & ~wanted:
-            rejected[0] += 1
+        moves = 1 if below(rng, MILLION) < dials[INTERACTION] else 0
+        if rules.settled[verb, adverb, direction] & held & ~wanted:
+            rejected[OTHER_SPLIT] += 1
             continue
         n = dials[LOW] + below(rng, dials[HIGH] - dials[LOW] + 1)
         size_word = -1
-        for _ in range(500):  # new objects rather than a new command, so that no kind of command is favoured
+        for _ in range(OBJECT_DRAWS):  # new objects rather than a new command, so that no kind of command is favoured
             draw_kinds(rng, template, choice[WORD], choice[EXTREME], n, things)
-            size_word = choose_target(rng, verb, adverb, direction, template, n, wanted, is_open, things)
+            size_word = choose_target(rng, choice, n, held, wanted, rules, things)
             if size_word >= 0:
                 break
-            rejected[1] += 1
+            rejected[NO_SUCH_TARGET] += 1
         if size_word < 0:
             continue
         target = things[0]
-        color_word = target[COLOR] if template & 1 else -1
-        command = (((verb * 5 + adverb) * 3 + target[SHAPE]) * 5 + color_word + 1) * 3 + size_word
+        color_word = target[COLOR] + 1 if template & COLOR_SHAPE else 0
+        command = encode_command(verb, adverb, target[SHAPE], color_word, size_word)
         facts[COMMAND], facts[DIRECTION], facts[MOVED], facts[COUNT] = command, direction, moves, n
-        for _ in range(64):
+        for _ in range(CELL_DRAWS):
             draw_cells(rng, grid, direction, agent, target)
             agent_cell, target_cell = agent[0] * grid + agent[1], target[ROW] * grid + target[COLUMN]
             if share != ANY_PART and part_of(command, agent_cell, target_cell, word) != share:
-                rejected[2] += 1
+                rejected[OTHER_PART] += 1
                 continue
             if verb == WALK or can_interact(grid, way_of(verb, adverb, agent, target), agent, target, moves):
                 facts[AGENT_R], facts[AGENT_C] = agent[0], agent[1]
                 return
-            rejected[3] += 1
+            rejected[NO_INTERACTION] += 1
 
 
-def sound_row(rng: Any, dials: Any, facts: Any, things: Any, roles: Any, agent: Any, board: Any, out: Any) -> None:
+def sound_row(rng: Words, grid: int, facts: Ints, things: Ints, roles: Ints, agent: Ints, board: Ints, out: Ints) -> None:
     """The rest of one row of the sound recipe, once `draw_situation` has said what is commanded and where."""
-    grid, target, command = dials[GRID], things[0], facts[COMMAND]
-    adverb, verb = command // 45 % 5, command // 225
+    target, command = things[0], facts[COMMAND]
+    adverb, verb = adverb_of(command), verb_of(command)
     n = facts[COUNT]
-    give_roles(command % 3, command // 3 % 5 - 1, n, things, roles)
+    give_roles(size_word_of(command), color_word_of(command) - 1, n, things, roles)
     for r in range(grid):
         board[r] = 0
     put(board, target[ROW], target[COLUMN])
     put(board, agent[0], agent[1])
     blocked_cell, kept_row, kept_column = -1, -1, -1
     if verb != WALK:
+        # The target moves if the next cell is free, so that cell is kept free or given to an object.
         way = way_of(verb, adverb, agent, target)
         row, column = target[ROW] + ROW_STEP[way], target[COLUMN] + COLUMN_STEP[way]
         is_inside = 0 <= row < grid and 0 <= column < grid
@@ -365,10 +342,10 @@ def sound_row(rng: Any, dials: Any, facts: Any, things: Any, roles: Any, agent: 
     lift(board, agent[0], agent[1])
     if kept_row >= 0:
         lift(board, kept_row, kept_column)
-    finish(grid, verb, adverb, agent, target, board, out, facts)
+    finish(grid, command, agent, target, board, out, facts)
 
 
-def sound_rows(states: Any, first: Any, dials: Any, facts: Any, things: Any, roles: Any, actions: Any, rejected: Any) -> Any:
+def sound_rows(states: Words, first: int, dials: Ints, rules: Rules, rows: Rows, rejected: Ints) -> int:
     """All rows of a sound job; returns how many were made: fewer than asked for if one took too many attempts.
 
     `rejected` counts what was drawn in vain, by the reasons that `generate.REJECTIONS` names.
@@ -376,19 +353,21 @@ def sound_rows(states: Any, first: Any, dials: Any, facts: Any, things: Any, rol
     grid = dials[GRID]
     rng, word = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
     scratch, role = np.zeros((dials[HIGH] + 1, 5), np.int64), np.zeros(dials[HIGH] + 1, np.int64)
-    agent, board, out = np.zeros(4, np.int64), np.zeros(grid, np.int64), np.zeros(20 * grid + 8, np.int64)
-    choice = np.zeros(6, np.int64)
+    agent, board, out = np.zeros(4, np.int64), np.zeros(grid, np.int64), np.zeros(most_actions(grid), np.int64)
+    choice = np.zeros(CHOICES, np.int64)
     for i in range(len(states)):
         rng[0] = states[i]
+        facts = rows.facts[i]
         is_made = False
         for _ in range(MAX_ATTEMPTS):
-            draw_situation(rng, dials, first + i < dials[SHOTS], facts[i], scratch, agent, choice, word, rejected)
-            sound_row(rng, dials, facts[i], scratch, role, agent, board, out)
-            if dials[SHORTEST] <= facts[i, LENGTH] <= dials[LONGEST]:
+            is_shot = first + i < dials[SHOTS]
+            draw_situation(rng, dials, rules, is_shot, facts, scratch, agent, choice, word, rejected)
+            sound_row(rng, grid, facts, scratch, role, agent, board, out)
+            if dials[SHORTEST] <= facts[LENGTH] <= dials[LONGEST]:
                 is_made = True
                 break
-            rejected[4] += 1
+            rejected[WRONG_LENGTH] += 1
         if not is_made:
             return i
-        write_row(facts[i], scratch, role, out, things[i], roles[i], actions[i])
+        write_row(i, scratch, role, out, rows)
     return len(states)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from recombine.draws import below
+from recombine.draws import Ints, Words, below
 from recombine.families.gscan.rows import (
     AGENT_C,
     AGENT_R,
@@ -18,9 +16,14 @@ from recombine.families.gscan.rows import (
     ROW_SIGN,
     SIZE_DECOY,
     TARGET,
+    Rows,
+    color_word_of,
     contrast,
     finish,
+    most_actions,
     place,
+    shape_of,
+    size_word_of,
     write_row,
 )
 from recombine.grid.codes import COLOR, COLUMN, ROW, SHAPE, SIZE
@@ -29,7 +32,7 @@ from recombine.grid.kernel import lift, put
 KERNEL = True
 
 
-def release_cells(rng: Any, grid: Any, direction: Any, distance: Any, agent: Any, target: Any) -> None:
+def release_cells(rng: Words, grid: int, direction: int, distance: int, agent: Ints, target: Ints) -> None:
     """Agent and target cells for a direction and distance: a uniform split of the steps, then a uniform agent cell."""
     down, right = distance, distance
     if direction & 1:
@@ -42,7 +45,7 @@ def release_cells(rng: Any, grid: Any, direction: Any, distance: Any, agent: Any
     target[ROW], target[COLUMN] = agent[0] + down, agent[1] + right
 
 
-def release_things(rng: Any, word: Any, color_word: Any, pool: Any, things: Any, roles: Any) -> Any:
+def release_things(rng: Words, word: int, color_word: int, pool: Ints, things: Ints, roles: Ints) -> int:
     """Objects 1 … around the target in things[0] by the original's rule: half of the other kinds; returns the count."""
     target = things[0]
     roles[0] = TARGET
@@ -76,24 +79,23 @@ def release_things(rng: Any, word: Any, color_word: Any, pool: Any, things: Any,
     return n
 
 
-def release_rows(
-    items: Any, grid: Any, cell_states: Any, states: Any, facts: Any, things: Any, roles: Any, actions: Any
-) -> None:
+def release_rows(items: Ints, grid: int, cell_states: Words, states: Words, rows: Rows) -> None:
     """Rows of the release recipe. items[row] = command, target size, colour, direction, distance.
 
     `cell_states` key the agent's and target's cells, which the original shares between commands; `states` key the rest.
     """
     rng, nowhere = np.zeros(1, np.uint64), np.zeros(0, np.int64)
     scratch, role, pool = np.zeros((16, 5), np.int64), np.zeros(16, np.int64), np.zeros(12, np.int64)
-    agent, board, out = np.zeros(4, np.int64), np.zeros(grid, np.int64), np.zeros(20 * grid + 8, np.int64)
+    agent, board, out = np.zeros(4, np.int64), np.zeros(grid, np.int64), np.zeros(most_actions(grid), np.int64)
+    facts = rows.facts
     for i in range(len(states)):
         command, direction = items[i, 0], items[i, 3]
         target = scratch[0]
-        target[SIZE], target[COLOR], target[SHAPE] = items[i, 1], items[i, 2], command // 15 % 3
+        target[SIZE], target[COLOR], target[SHAPE] = items[i, 1], items[i, 2], shape_of(command)
         rng[0] = cell_states[i]
         release_cells(rng, grid, direction, items[i, 4], agent, target)
         rng[0] = states[i]
-        n = release_things(rng, command % 3, command // 3 % 5 - 1, pool, scratch, role)
+        n = release_things(rng, size_word_of(command), color_word_of(command) - 1, pool, scratch, role)
         for r in range(grid):
             board[r] = 0
         put(board, target[ROW], target[COLUMN])
@@ -102,5 +104,5 @@ def release_rows(
         lift(board, agent[0], agent[1])
         facts[i, COMMAND], facts[i, DIRECTION], facts[i, COUNT] = command, direction, n
         facts[i, AGENT_R], facts[i, AGENT_C] = agent[0], agent[1]
-        finish(grid, command // 225, command // 45 % 5, agent, target, board, out, facts[i])
-        write_row(facts[i], scratch, role, out, things[i], roles[i], actions[i])
+        finish(grid, command, agent, target, board, out, facts[i])
+        write_row(i, scratch, role, out, rows)

@@ -1,0 +1,1 @@
+"""The sound recipe: every word is needed, and several objects could have been meant."""
