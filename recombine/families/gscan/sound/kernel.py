@@ -43,6 +43,7 @@ from recombine.grid.codes import BIG, COLOR, COLUMN, COLUMN_STEP, ROW, ROW_STEP,
 from recombine.grid.kernel import is_taken, lift, nth, popcount, put
 
 KERNEL = True
+LEAN = True
 
 # columns of `dials`
 GRID, LOW, HIGH, WANTED, HELD, SHARE, INTERACTION, SHOTS, SHOT_TAG, SHORTEST, LONGEST = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
@@ -209,7 +210,7 @@ def is_extreme(template: int, n: int, things: Ints, i: int, word: int) -> bool:
     return rival > 0 and color_twins > 0 and (template == SIZE_SHAPE or shape_twins > 0)
 
 
-def choose_target(rng: Words, choice: Ints, n: int, held: int, wanted: int, rules: Rules, things: Ints) -> int:
+def choose_target(rng: Words, choice: Ints, n: int, held: int, wanted: int, tags: Ints, things: Ints) -> int:
     """Move a uniformly chosen object that can be meant and shows the wanted combination to the front; its word, or -1."""
     template, direction = choice[TEMPLATE], choice[WAY]
     can_be_meant, fits = 0, 0
@@ -220,7 +221,7 @@ def choose_target(rng: Words, choice: Ints, n: int, held: int, wanted: int, rule
         can_be_meant += 1
         color_word = things[i, COLOR] + 1 if template & COLOR_SHAPE else 0
         command = encode_command(choice[VERB], choice[ADVERB], things[i, SHAPE], color_word, word)
-        if rules.tags[command, things[i, SIZE] - 1, things[i, COLOR], direction] & held == wanted:
+        if tags[command, things[i, SIZE] - 1, things[i, COLOR], direction] & held == wanted:
             fits |= 1 << i
     if fits == 0 or can_be_meant < FEWEST_RIVALS:
         return -1
@@ -271,7 +272,9 @@ def draw_command(rng: Words, implied: Ints, choice: Ints) -> None:
 def draw_situation(
     rng: Words,
     dials: Ints,
-    rules: Rules,
+    tags: Ints,
+    settled: Ints,
+    implied: Ints,
     is_shot: bool,
     facts: Ints,
     things: Ints,
@@ -285,17 +288,17 @@ def draw_situation(
     wanted = dials[SHOT_TAG] if is_shot else dials[WANTED]
     share = TRAIN if is_shot else dials[SHARE]
     while True:
-        draw_command(rng, rules.implied[1 if is_shot else 0], choice)
+        draw_command(rng, implied[1 if is_shot else 0], choice)
         verb, adverb, template, direction = choice[VERB], choice[ADVERB], choice[TEMPLATE], choice[WAY]
         moves = 1 if below(rng, MILLION) < dials[INTERACTION] else 0
-        if rules.settled[verb, adverb, direction] & held & ~wanted:
+        if settled[verb, adverb, direction] & held & ~wanted:
             rejected[OTHER_SPLIT] += 1
             continue
         n = dials[LOW] + below(rng, dials[HIGH] - dials[LOW] + 1)
         size_word = -1
         for _ in range(OBJECT_DRAWS):  # new objects rather than a new command, so that no kind of command is favoured
             draw_kinds(rng, template, choice[WORD], choice[EXTREME], n, things)
-            size_word = choose_target(rng, choice, n, held, wanted, rules, things)
+            size_word = choose_target(rng, choice, n, held, wanted, tags, things)
             if size_word >= 0:
                 break
             rejected[NO_SUCH_TARGET] += 1
@@ -361,7 +364,9 @@ def sound_rows(states: Words, first: int, dials: Ints, rules: Rules, rows: Rows,
         is_made = False
         for _ in range(MAX_ATTEMPTS):
             is_shot = first + i < dials[SHOTS]
-            draw_situation(rng, dials, rules, is_shot, facts, scratch, agent, choice, word, rejected)
+            draw_situation(
+                rng, dials, rules.tags, rules.settled, rules.implied, is_shot, facts, scratch, agent, choice, word, rejected
+            )
             sound_row(rng, grid, facts, scratch, role, agent, board, out)
             if dials[SHORTEST] <= facts[LENGTH] <= dials[LONGEST]:
                 is_made = True
