@@ -11,7 +11,22 @@ import recombine
 
 PACKAGE = Path(recombine.__file__).parent
 
-FLOOR = {"core", "columns", "abilities", "facets", "jobs", "keys", "draws", "errors", "kernels", "files", "charts", "pages", "processes"}
+FLOOR = {
+    "core",
+    "columns",
+    "abilities",
+    "facets",
+    "jobs",
+    "keys",
+    "draws",
+    "errors",
+    "kernels",
+    "files",
+    "charts",
+    "pages",
+    "processes",
+    "schemas",
+}
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
     "core": {"columns", "keys", "errors"},
@@ -23,7 +38,8 @@ MAY_SEE: dict[str, set[str]] = {
     "errors": set(),
     "charts": set(),
     "pages": set(),
-    "processes": set(),
+    "processes": {"errors"},
+    "schemas": {"errors"},
     "kernels": set(),
     "files": {"errors"},
     "grid": FLOOR,
