@@ -14,6 +14,7 @@ PACKAGE = Path(recombine.__file__).parent
 FLOOR = {
     "core",
     "columns",
+    "checks",
     "abilities",
     "facets",
     "jobs",
@@ -25,6 +26,7 @@ FLOOR = {
     "charts",
     "pages",
     "processes",
+    "schemas",
 }
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
@@ -38,12 +40,14 @@ MAY_SEE: dict[str, set[str]] = {
     "errors": set(),
     "charts": set(),
     "pages": set(),
-    "processes": set(),
+    "processes": {"errors"},
+    "schemas": {"errors"},
     "kernels": set(),
     "files": {"errors"},
     "grid": FLOOR,
     "families": FLOOR | {"grid"},
     "data": FLOOR | {"families"},
+    "testing": FLOOR | {"families", "data"},
     "envs": FLOOR | {"grid", "families", "data"},
     "evaluate": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},

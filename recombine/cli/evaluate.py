@@ -9,6 +9,9 @@ import argparse
 from pathlib import Path
 
 from recombine.cli.printing import print_json, print_table, progress, say
+from recombine.files import Kind, is_report
+
+REPORT = Kind("a report of `recombine evaluate`", is_report)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.evaluate.answers import read_answers
     from recombine.evaluate.evaluate import evaluate, findings
     from recombine.evaluate.report import write_report
+    from recombine.files import own_folder
 
+    out = own_folder(arguments.out, REPORT) if arguments.out else None
     answers = {}
     for word in arguments.answers:
         name, equals, file = word.partition("=")
@@ -49,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.data, answers, baselines=arguments.baselines or ["majority"], parts=arguments.part, on_rows=tick
         )
     found = findings(evaluation)
-    if arguments.out:
-        page = write_report(evaluation, Path(arguments.out))
+    page = write_report(evaluation, out) if out else None
     if arguments.json:
         print_json(found)
         return 0
@@ -60,6 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
             mistake = next((m["sentence"] for m in result["mistakes"] if m["above_chance"]), "") if name in answers else ""
             rows.append((key, name, result["accuracy"]["text"], f"{result['accuracy']['rows']:,}", mistake))
     print_table("", ("set", "answerer", "accuracy", "rows", "main mistake"), rows)
-    if arguments.out:
+    if page:
         say(f"open {page}")
     return 0

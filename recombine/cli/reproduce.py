@@ -43,7 +43,16 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.table not in titles:
         raise UnknownName("table", arguments.table, titles)
+    from recombine.files import Kind, holds, own_folder
     from recombine.models.reproduce import Wish, reproduce
+
+    if not arguments.scale.isalnum():
+        raise UnknownName("scale", arguments.scale, ("paper", "day", "hour", "minute"))
+    stem = f"{arguments.table}-{arguments.scale}"
+    is_ours = lambda folder: holds(folder / f"{stem}.json", lambda found: found["table"] == arguments.table)
+    own_folder(
+        arguments.out, Kind(f"a table of `recombine reproduce {arguments.table}`", is_ours, (f"{stem}.json", f"{stem}.md"))
+    )
 
     wish = Wish(
         arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or ""

@@ -121,6 +121,8 @@ def _looks(source: Folder, folder: Path) -> str:
         lines.append(f"![{name}](figures/{name}.svg)")
     examples = islice(_examples(source, number), SHORTCUT_ROWS)
     scores = shortcut_scores(examples)
+    if not scores:
+        return "\n".join([*lines, "The part has no rows.", "", ""])
     lines += ["", f"How often a reader who cuts a corner is right all the same (first {scores[0].examples} rows):", ""]
     lines += ["| reader | | right |", "|---|---|---:|"]
     lines += [f"| {score.name} | {score.reader} | {score.accuracy:.1%} |" for score in scores]

@@ -38,18 +38,23 @@ def run_processes(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, 
         yield from run_serial(plan, numbers, folder, tick)
         return
     ticks = multiprocessing.get_context("spawn").Queue()
-    makers = pool(workers, _set_ticks, ticks)
     try:
+        yield from _made_in_pool(plan, numbers, folder, tick, workers, ticks)
+    finally:
+        ticks.close()
+        ticks.join_thread()
+
+
+def _made_in_pool(
+    plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int, ticks: Any
+) -> Iterator[ShardRecord]:
+    with pool(workers, _set_ticks, ticks) as makers:
         pending: set[Future[ShardRecord]] = {makers.submit(_make, plan.to_json(), n, str(folder)) for n in numbers}
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             _drain(ticks, tick)
             for future in done:
                 yield future.result()
-    finally:
-        makers.shutdown(wait=True, cancel_futures=True)
-        ticks.close()
-        ticks.join_thread()
 
 
 _TICKS: Any = None

@@ -32,7 +32,7 @@ def read_answers(path: Path) -> dict[str, Answer]:
         if not line.strip():
             continue
         place = f"line {number} of {shown(str(path))}"
-        row = parse_json(line, place)
+        row = _encodable(parse_json(line, place))
         if not isinstance(row, dict) or not isinstance(row.get("id"), str):
             raise FileError(f'{place} is not an object with a text "id".')
         answer, status = row.get("answer"), row.get("status")
@@ -46,6 +46,17 @@ def read_answers(path: Path) -> dict[str, Answer]:
         reason = status if status in NON_ANSWERS else (None if answer is not None else "missing")
         found[row["id"]] = Answer(row["id"], answer, reason, kept)
     return found
+
+
+def _encodable(value: Any) -> Any:
+    """The value with halves of surrogate pairs, which JSON can spell but no file can hold, replaced by a question mark."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    if isinstance(value, dict):
+        return {_encodable(name): _encodable(item) for name, item in value.items()}
+    return value
 
 
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
@@ -132,14 +132,18 @@ def _check_ids(answers: Mapping[str, Mapping[str, Answer]], runs: Sequence[Run],
 
 
 def train_examples(folder: Folder, number: int) -> list[Example]:
-    """Some examples of the train part that goes with a part: from the folder if it is there, else generated."""
+    """Some examples of the train part that goes with a part: from the folder if it is there, else generated.
+
+    A folder of an older version without its train part gets the rows that this package makes.
+    """
     job = folder.plan.parts[number].job
     split = folder.family.SPLITS[job.split]
     if "train" not in split.parts and "train" not in split.aliases:
         return []
     train = make_job(folder.family, job.split, "train", job.recipe, job.seed, dict(job.options))
+    own = replace(train, version=job.version)
     for place, part in enumerate(folder.plan.parts):
-        if part.job.key == train.key:
+        if part.job.key == own.key:
             return list(islice(Dataset(folder.family, part, folder, place), TRAIN_ROWS))
     return list(islice(Dataset(folder.family, plan_part(folder.family, train, None)), TRAIN_ROWS))
 
