@@ -88,9 +88,7 @@ def test_interrupted_by_a_signal(tmp_path: Path, number: signal.Signals, moment:
     """While the workers start (0) and when some shards are there (1): short, in order, and the same command goes on."""
     out = tmp_path / "out"
     words = [sys.executable, "-c", PROGRAM, *GENERATE, str(out)]
-    process = subprocess.Popen(
-        words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
     awaited = ".recombine/plan.json" if moment == 0 else "simple/train-00002-of-*.jsonl"
     while not list(out.glob(awaited)) and process.poll() is None:
         time.sleep(0.02)
@@ -114,7 +112,9 @@ def test_a_worker_killed_during_generate(tmp_path: Path) -> None:
     )
     while not list(out.glob("simple/*.jsonl")) and process.poll() is None:
         time.sleep(0.02)
-    children = subprocess.run(["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True, check=False)
+    children = subprocess.run(
+        ["pgrep", "-P", str(process.pid), "-f", "spawn_main"], capture_output=True, text=True, check=False
+    )
     for child in children.stdout.split():
         os.kill(int(child), signal.SIGKILL)
     told = process.communicate(timeout=60)[1]

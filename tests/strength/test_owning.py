@@ -10,8 +10,8 @@ import pytest
 
 from recombine.cli import VERBS, main
 from recombine.data.generate import generate
-from recombine.files import discard, own_folder, sweep
 from recombine.errors import FileError
+from recombine.files import discard, own_folder, sweep
 
 FOLDERS: dict[str, list[str]] = {
     "generate": ["generate", "scan", "--split", "length", "--size", "5"],

@@ -191,7 +191,12 @@ def test_the_command_line_says_it_in_one_line(folder: Path, capsys: pytest.Captu
     manifest = json.loads((folder / "manifest.json").read_text())
     for place in ("parts", "plan", "fingerprint", "counts"):
         write(folder / "manifest.json", {**manifest, place: 5})
-        for words in (["verify", str(folder)], ["stats", str(folder)], ["show", str(folder)], ["evaluate", "--data", str(folder)]):
+        for words in (
+            ["verify", str(folder)],
+            ["stats", str(folder)],
+            ["show", str(folder)],
+            ["evaluate", "--data", str(folder)],
+        ):
             assert main(words) == 2
             told = capsys.readouterr().err
             assert told.count("\n") == 1
