@@ -65,7 +65,7 @@ class EndpointError(RecombineError):
     """A language-model endpoint refused, failed, or would exceed a cap."""
 
 
-def shown(value: object, limit: int = 80) -> str:
+def shown(value: object, limit: int = 200) -> str:
     """The value as it may be printed in a message: quoted, control characters escaped, cut at `limit`."""
     text = ascii(value) if not isinstance(value, str) or not value.isprintable() else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -42,7 +42,7 @@ MAY_SEE: dict[str, set[str]] = {
     "pages": set(),
     "processes": {"errors"},
     "schemas": {"errors"},
-    "kernels": set(),
+    "kernels": {"errors", "files"},
     "files": {"errors"},
     "grid": FLOOR,
     "families": FLOOR | {"grid"},

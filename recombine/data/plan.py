@@ -120,7 +120,14 @@ class Plan:
             "version": self.version,
             "format": self.format,
             "shard_rows": self.shard_rows,
-            "parts": [{"job": asdict(p.job), "rows": p.rows, "available": p.available} for p in self.parts],
+            "parts": [
+                {
+                    "job": {**asdict(p.job), "options": [list(dial) for dial in p.job.options]},
+                    "rows": p.rows,
+                    "available": p.available,
+                }
+                for p in self.parts
+            ],
         }
 
     @classmethod
