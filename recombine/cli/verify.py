@@ -35,8 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(verdict.to_json())
         return 0 if verdict.ok else 1
-    rows = [(p.split, p.part, f"{p.rows:,}", f"{p.checked:,}", p.errors, p.artifacts, p.leaks) for p in verdict.parts]
-    print_table("", ("split", "part", "rows", "checked", "errors", "artifacts", "leaks"), rows)
+    rows = [
+        (p.split, p.part, f"{p.rows:,}", f"{p.distinct:,}", f"{p.checked:,}", p.errors, p.artifacts, p.leaks)
+        for p in verdict.parts
+    ]
+    print_table("", ("split", "part", "rows", "distinct", "checked", "errors", "artifacts", "leaks"), rows)
+    for note in verdict.notes:
+        say(note)
     for problem in verdict.problems[:20]:
         say(f"{problem.severity} {problem.code} at {problem.place}: {problem.text}")
     if len(verdict.problems) > 20:

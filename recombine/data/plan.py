@@ -14,7 +14,7 @@ from recombine import keys
 from recombine.abilities import Filing, Listing, Picking
 from recombine.core import Batch, Family, Job
 from recombine.data.columns import join, take
-from recombine.errors import FileError, UnknownName, UsageError, shown
+from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family
 from recombine.jobs import make_job, part_size
 from recombine.schemas import MOST_ROWS, check, listing, option, optional, pair, record, text, whole
@@ -55,7 +55,13 @@ class PartPlan:
         """Rows [start, stop) of this part of the folder, in chunks that end at multiples of CHUNK_ROWS."""
         while start < stop:
             end = min(stop, (start // CHUNK_ROWS + 1) * CHUNK_ROWS)
-            yield self.at(family, np.arange(start, end)) if self.is_sample else family.generate(self.job.rows(start, end))
+            batch = self.at(family, np.arange(start, end)) if self.is_sample else family.generate(self.job.rows(start, end))
+            if len(batch) != end - start:
+                raise Infeasible(
+                    f"{self.job.split}/{self.job.part} of {family.NAME} declares {self.rows:,} rows under recipe {self.job.recipe}, "
+                    f"but its rule gives {start + len(batch):,}: the declared size is wrong."
+                )
+            yield batch
             start = end
 
     def at(self, family: Family, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Batch:
