@@ -141,10 +141,25 @@ def _run(verb: str, words: list[str]) -> int:
         raise UnknownName("command", verb, VERBS)
     module = importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}")
     parser = argparse.ArgumentParser(prog=f"recombine {verb}", description=module.__doc__, formatter_class=_Formatter)
+    for action in (None, "store"):
+        parser.register("action", action, _StoreOnce)
     module.add_arguments(parser)
     code: int = module.run(parser.parse_args(words))
     sys.stdout.flush()
     return code
+
+
+class _StoreOnce(argparse.Action):
+    """An option that may be given once: a second value would silently replace the first."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        given: set[str] = namespace.__dict__.setdefault("_given", set())
+        if option is not None and self.dest in given:
+            parser.error(f"{option} was given twice, but takes one value")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

@@ -70,3 +70,19 @@ def write_answers(path: Path, answers: Iterable[Answer]) -> None:
                 **answer.more,
             }
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def read_ids(path: Path) -> frozenset[str]:
+    """The ids of a file: one a line, or JSON lines with an `id`. An empty file is an error."""
+    found = []
+    for number, line in read_lines(path):
+        if line.lstrip().startswith("{"):
+            row = parse_json(line, f"line {number} of {shown(str(path))}")
+            if not isinstance(row.get("id"), str):
+                raise FileError(f'line {number} of {shown(str(path))} has no text "id".')
+            found.append(row["id"])
+        elif line.strip():
+            found.append(line.strip())
+    if not found:
+        raise FileError(f"{shown(str(path))} names no row.")
+    return frozenset(found)
