@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +26,7 @@ from recombine.evaluate.replies import parse_reply
 from recombine.files import parse_json
 from recombine.schemas import check
 
-_SCRATCH = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+_SCRATCH = tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
 CORPORA = Path(__file__).with_name("corpora")
 KEY = "sk-0123456789abcdefghijklmnopqrstuvwxyz"
 
