@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from recombine.errors import FileError, shown
-from recombine.stores import Remote, is_url
+from recombine.stores import Remote, is_url, remote
 
 MAX_LINE = 16 << 20
 """Longest line that a text reader accepts, in bytes."""
@@ -37,8 +37,8 @@ def check_path(path: str | Path) -> Path:
     An address such as `s3://bucket/folder` becomes a `Remote`, which has the ways of a path that are needed here.
     """
     text = str(path)
-    if isinstance(path, Remote):
-        return cast(Path, path)
+    if (there := remote(path)) is not None:
+        return cast(Path, there)
     if isinstance(path, str) and is_url(text):
         return cast(Path, Remote.of(text))
     if not text or "\0" in text or (not text.isascii() and text.encode("utf-8", "replace").decode() != text):
@@ -187,9 +187,9 @@ class _Writer(io.BufferedWriter):
 def writing(path: Path) -> Iterator[IO[bytes]]:
     """A binary stream whose bytes appear at `path` all at once, after fsync, or not at all."""
     path = check_path(path)
-    if isinstance(path, Remote):
-        with _uploading(path) as stream:
-            yield stream
+    if (there := remote(path)) is not None:
+        with _uploading(there) as upload:
+            yield upload
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with told("write", path):
@@ -246,7 +246,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Make a rename inside this folder durable, on systems where a folder can be synced."""
-    if os.name == "nt" or isinstance(folder, Remote):
+    if os.name == "nt" or remote(folder) is not None:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -263,7 +263,7 @@ def held(path: Path, busy: str, seconds: float = 0.0) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    if isinstance(path, Remote):  # stores have no locks; two runs of one job write the same bytes
+    if remote(path) is not None:  # stores have no locks; two runs of one job write the same bytes
         yield
         return
     lock = FileLock(path)
@@ -303,7 +303,7 @@ def own_folder(path: str | Path, kind: Kind) -> Path:
     A folder with content that the same kind of command did not write is refused, and so is a symbolic link. Nothing is deleted.
     """
     folder = check_path(path)
-    if kind.is_local and isinstance(folder, Remote):
+    if kind.is_local and remote(folder) is not None:
         raise FileError(f"{shown(str(path))} is in an object store; this command needs a folder of this machine.")
     if folder.is_symlink():
         raise FileError(f"{shown(str(path))} is a symbolic link; name the real folder.")
@@ -364,16 +364,16 @@ def discard(folder: Path, is_own: Callable[[str], bool]) -> None:
     with told("delete", folder):
         for _, found in listed:
             found.unlink()
-        for place in sorted({found.parent for _, found in listed} | {folder}, key=lambda p: -len(p.parts)):
+        for above in sorted({found.parent for _, found in listed} | {folder}, key=lambda p: -len(p.parts)):
             with contextlib.suppress(OSError):  # a folder that is not empty holds something of somebody else
-                place.rmdir()
+                above.rmdir()
 
 
 def _files_of(folder: Path) -> Iterator[tuple[str, Path]]:
     """(path from the folder with `/`, path) of all files and links below it; links are not followed."""
-    if isinstance(folder, Remote):
-        for item in folder.rglob("*"):
-            yield item.relative_to(folder).as_posix(), cast(Path, item)
+    if (there := remote(folder)) is not None:
+        for item in there.rglob("*"):
+            yield item.relative_to(there).as_posix(), cast(Path, item)
         return
     for top, folders, names in os.walk(folder):
         links = [name for name in folders if Path(top, name).is_symlink()]

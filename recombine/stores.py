@@ -37,6 +37,11 @@ def is_url(text: str) -> bool:
     return _URL.fullmatch(text) is not None
 
 
+def remote(path: object) -> Remote | None:
+    """The place in a store that stands where a path is expected, or None for a path of this machine."""
+    return path if isinstance(path, Remote) else None
+
+
 @lru_cache(maxsize=8)
 def _system(scheme: str) -> Any:
     try:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from recombine.errors import FileError, shown
 from recombine.files import parse_json, read_lines
-from recombine.stores import Remote
+from recombine.stores import remote
 
 ROWS_AT_ONCE = 10_000
 MOST_GROUP_ROWS = 1_000_000
@@ -48,7 +48,8 @@ def opened_parquet(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
         raise FileError(f"cannot read {shown(str(path))}: there is no such file.")
     try:
         with ExitStack() as stack:
-            source = stack.enter_context(path.open("rb")) if isinstance(path, Remote) else path
+            there = remote(path)
+            source = path if there is None else stack.enter_context(there.open())
             file = stack.enter_context(pq.ParquetFile(source))
             check_columns(file.schema_arrow, schema, path)
             yield file
