@@ -10,6 +10,7 @@ import json
 import os
 import re
 import stat
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from recombine.errors import FileError, shown
+from recombine.stores import Remote, is_url, remote
 
 MAX_LINE = 16 << 20
 """Longest line that a text reader accepts, in bytes."""
@@ -30,8 +32,15 @@ _LEFTOVER = re.compile(r"\.(.+)\.\d+\.tmp")
 
 
 def check_path(path: str | Path) -> Path:
-    """The path, if the file system can hold it; names with NUL or over-long parts are refused with a clear error."""
+    """The path, if the file system can hold it; names with NUL or over-long parts are refused with a clear error.
+
+    An address such as `s3://bucket/folder` becomes a `Remote`, which has the ways of a path that are needed here.
+    """
     text = str(path)
+    if (there := remote(path)) is not None:
+        return cast(Path, there)
+    if isinstance(path, str) and is_url(text):
+        return cast(Path, Remote.of(text))
     if not text or "\0" in text or (not text.isascii() and text.encode("utf-8", "replace").decode() != text):
         raise FileError(f"{shown(text)} is not a path: it is empty or has a character that no file name can have.")
     if any(len(os.fsencode(piece)) > 255 for piece in Path(text).parts) or len(os.fsencode(text)) > 4000:
@@ -178,6 +187,10 @@ class _Writer(io.BufferedWriter):
 def writing(path: Path) -> Iterator[IO[bytes]]:
     """A binary stream whose bytes appear at `path` all at once, after fsync, or not at all."""
     path = check_path(path)
+    if (there := remote(path)) is not None:
+        with _uploading(there) as upload:
+            yield upload
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with told("write", path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -198,6 +211,16 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
             raw.close()
             temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _uploading(place: Remote) -> Iterator[IO[bytes]]:
+    """A local stream whose bytes are put into the store at the end, if all went well."""
+    with told("write", tempfile.gettempdir()), tempfile.TemporaryDirectory() as scratch:
+        local = Path(scratch, "upload")
+        with local.open("wb") as stream:
+            yield stream
+        place.put(str(local))
 
 
 @contextmanager
@@ -223,7 +246,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Make a rename inside this folder durable, on systems where a folder can be synced."""
-    if os.name == "nt":
+    if os.name == "nt" or remote(folder) is not None:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -240,6 +263,9 @@ def held(path: Path, busy: str, seconds: float = 0.0) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    if remote(path) is not None:  # stores have no locks; two runs of one job write the same bytes
+        yield
+        return
     lock = FileLock(path)
     try:
         lock.acquire(timeout=seconds)
@@ -261,12 +287,14 @@ class Kind:
     """A kind of output. `is_ours(path)` says whether what lies there was written by the same kind of command.
 
     `name` stands in messages: "… is not a report of `recombine evaluate`". `writes` names the files that a folder of this kind
-    may share with foreign ones, where it may; without names, the whole folder belongs to the command.
+    may share with foreign ones, where it may; without names, the whole folder belongs to the command. `is_local`: the command adds to
+    its files bit by bit, which object stores cannot.
     """
 
     name: str
     is_ours: Callable[[Path], bool]
     writes: tuple[str, ...] = ()
+    is_local: bool = False
 
 
 def own_folder(path: str | Path, kind: Kind) -> Path:
@@ -275,6 +303,8 @@ def own_folder(path: str | Path, kind: Kind) -> Path:
     A folder with content that the same kind of command did not write is refused, and so is a symbolic link. Nothing is deleted.
     """
     folder = check_path(path)
+    if kind.is_local and remote(folder) is not None:
+        raise FileError(f"{shown(str(path))} is in an object store; this command needs a folder of this machine.")
     if folder.is_symlink():
         raise FileError(f"{shown(str(path))} is a symbolic link; name the real folder.")
     with told("write to", path):
@@ -334,13 +364,17 @@ def discard(folder: Path, is_own: Callable[[str], bool]) -> None:
     with told("delete", folder):
         for _, found in listed:
             found.unlink()
-        for place in sorted({found.parent for _, found in listed} | {folder}, key=lambda p: -len(p.parts)):
+        for above in sorted({found.parent for _, found in listed} | {folder}, key=lambda p: -len(p.parts)):
             with contextlib.suppress(OSError):  # a folder that is not empty holds something of somebody else
-                place.rmdir()
+                above.rmdir()
 
 
 def _files_of(folder: Path) -> Iterator[tuple[str, Path]]:
     """(path from the folder with `/`, path) of all files and links below it; links are not followed."""
+    if (there := remote(folder)) is not None:
+        for item in there.rglob("*"):
+            yield item.relative_to(there).as_posix(), cast(Path, item)
+        return
     for top, folders, names in os.walk(folder):
         links = [name for name in folders if Path(top, name).is_symlink()]
         for name in sorted([*names, *links]):

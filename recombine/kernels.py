@@ -150,12 +150,12 @@ def _kept(dispatcher: Any, newest: float) -> Any:
 @functools.cache
 def _cache_class() -> Any:
     """Numba's cache, made safe: processes take turns to save, and a cache that cannot be used never ends a job."""
-    from numba.core.caching import FunctionCache
+    caching: Any = importlib.import_module("numba.core.caching")
 
     from recombine.errors import FileError
     from recombine.files import held
 
-    class Cache(FunctionCache):  # type: ignore[misc]
+    class Cache(caching.FunctionCache):  # type: ignore[misc]
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)
@@ -217,8 +217,7 @@ def _is_writable(folder: Path) -> bool:
 @contextlib.contextmanager
 def _numba_cache(folder: Path | None) -> Iterator[None]:
     """Numba's own setting, changed for a moment: it is read when a function's cache is made."""
-    from numba.core import config
-
+    config: Any = importlib.import_module("numba.core.config")
     before = config.CACHE_DIR
     config.CACHE_DIR = "" if folder is None else str(folder)
     try:

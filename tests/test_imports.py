@@ -27,6 +27,7 @@ FLOOR = {
     "pages",
     "processes",
     "schemas",
+    "stores",
 }
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
@@ -43,7 +44,8 @@ MAY_SEE: dict[str, set[str]] = {
     "processes": {"errors"},
     "schemas": {"errors"},
     "kernels": {"errors", "files"},
-    "files": {"errors"},
+    "files": {"errors", "stores"},
+    "stores": {"errors"},
     "grid": FLOOR,
     "families": FLOOR | {"grid"},
     "data": FLOOR | {"families"},
@@ -69,6 +71,8 @@ ONLY_IN: dict[str, set[str]] = {
     "starlette": {"web"},
     "uvicorn": {"web"},
     "httpx": {"evaluate"},
+    "fsspec": {"stores"},
+    "filelock": {"files"},
     "rich": {"cli", "models", "rl"},
 }
 """Third-party package -> the only rooms that import it."""

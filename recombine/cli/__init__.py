@@ -81,7 +81,7 @@ def _guarded(verb: str, words: list[str], is_debug: bool) -> int:
     except MemoryError:
         return _tell(f"recombine {verb}: out of memory; use a smaller --size or fewer --workers", TROUBLE, is_debug)
     except OSError as problem:
-        place = f" ({problem.filename})" if isinstance(problem.filename, str | bytes) else ""
+        place = f" ({problem.filename})" if isinstance(problem.filename, str) else ""
         return _tell(f"recombine {verb}: the system refused: {problem.strerror or problem}{place}", TROUBLE, is_debug)
     except ImportError as problem:
         return _tell(f"recombine {verb}: a package is missing or broken: {problem}", TROUBLE, is_debug)

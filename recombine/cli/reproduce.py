@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     stem = f"{arguments.table}-{arguments.scale}"
     is_ours = lambda folder: holds(folder / f"{stem}.json", lambda found: found["table"] == arguments.table)
     own_folder(
-        arguments.out, Kind(f"a table of `recombine reproduce {arguments.table}`", is_ours, (f"{stem}.json", f"{stem}.md"))
+        arguments.out,
+        Kind(f"a table of `recombine reproduce {arguments.table}`", is_ours, (f"{stem}.json", f"{stem}.md"), is_local=True),
     )
 
     wish = Wish(

@@ -110,8 +110,10 @@ def audit(
         tick(1)
         if len(kept) < SURVEYED:
             kept.append(item)
-    shortcuts = _figures(lambda: tuple(shortcut_scores(kept[:: max(1, len(kept) // SHORTCUT_ROWS)])), (), problems)
-    survey = _figures(lambda: found.survey(kept) if isinstance(found, Surveying) and kept else {}, {}, problems)
+    nothing: tuple[ShortcutScore, ...] = ()
+    unknown: Mapping[str, Any] = {}
+    shortcuts = _figures(lambda: tuple(shortcut_scores(kept[:: max(1, len(kept) // SHORTCUT_ROWS)])), nothing, problems)
+    survey = _figures(lambda: found.survey(kept) if isinstance(found, Surveying) and kept else unknown, unknown, problems)
     return Audit(
         path=str(path),
         family=family,

@@ -87,7 +87,9 @@ def from_arrow(table: pa.Table, job: Job) -> Batch:
     try:
         indices = np.array([int(tails[row].rpartition("/")[2]) for row in range(len(tails))], dtype=np.int64)
     except (ValueError, OverflowError):
-        strange = next(text for text in tails if not re.fullmatch(r".*/[0-9]{6,18}", text, re.DOTALL))
+        strange = next(
+            text for text in (tails[row] for row in range(len(tails))) if not re.fullmatch(r".*/[0-9]{6,18}", text, re.DOTALL)
+        )
         raise FileError(f"the id {shown(strange)} does not end in the number of a row.") from None
     return Batch(job, int(indices[0]) if len(indices) else 0, columns, indices=indices)
 

@@ -17,6 +17,7 @@ from typing import Any
 from recombine.data.plan import Plan
 from recombine.data.shards import ShardRecord, make_shard
 from recombine.errors import RecombineError, UsageError
+from recombine.files import check_path
 from recombine.processes import pool
 
 Tick = Callable[[int], None]
@@ -67,7 +68,7 @@ def _set_ticks(ticks: Any) -> None:
 
 def _make(plan: dict[str, Any], number: int, folder: str) -> ShardRecord:
     on_rows = _TICKS.put if _TICKS is not None else None
-    return make_shard(Plan.from_json(plan, "the plan"), number, Path(folder), on_rows)
+    return make_shard(Plan.from_json(plan, "the plan"), number, check_path(folder), on_rows)
 
 
 def _drain(ticks: Any, tick: Tick) -> None:

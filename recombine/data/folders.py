@@ -142,13 +142,18 @@ def open_folder(path: str | Path) -> Folder:
             if (folder / RECORDS).is_dir():
                 raise FileError(f"{shown(str(path))} is unfinished: run the same generate command again, or `recombine merge`.")
             raise FileError(f"{shown(str(path))} has no {MANIFEST}: it was not made by `recombine generate`.")
-    manifest, place = read_json(described, MANIFEST_LIMIT), shown(str(described))
+    manifest = read_json(described, MANIFEST_LIMIT)
+    opened = Folder(folder, manifest, plan_of(manifest, shown(str(described))))
+    _check_sizes(opened)
+    return opened
+
+
+def plan_of(manifest: Any, place: str) -> Plan:
+    """The plan that a manifest holds; a value that is no manifest, or contradicts itself, is a `FileError`."""
     check(manifest, MANIFEST_SHAPE, place)
     plan = Plan.from_json(manifest["plan"], place)
     _check_agreement(manifest, plan, place)
-    opened = Folder(folder, manifest, plan)
-    _check_sizes(opened)
-    return opened
+    return plan
 
 
 def _check_agreement(manifest: Mapping[str, Any], plan: Plan, place: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from recombine.errors import FileError, shown
 from recombine.files import parse_json, read_lines
+from recombine.stores import remote
 
 ROWS_AT_ONCE = 10_000
 MOST_GROUP_ROWS = 1_000_000
@@ -46,7 +47,10 @@ def opened_parquet(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
     if not path.is_file():
         raise FileError(f"cannot read {shown(str(path))}: there is no such file.")
     try:
-        with pq.ParquetFile(path) as file:
+        with ExitStack() as stack:
+            there = remote(path)
+            source = path if there is None else stack.enter_context(there.open())
+            file = stack.enter_context(pq.ParquetFile(source))
             check_columns(file.schema_arrow, schema, path)
             yield file
     except (OSError, pa.ArrowException) as problem:

@@ -79,6 +79,8 @@ def run(
     if address is not None and engine != "ray":
         raise UsageError(f"--address {shown(address)} is for --engine ray.")
     folder = prepare(plan, out)
+    if str(folder).startswith("memory://"):
+        engine = "serial"  # no other process sees this memory
     tick = on_rows or (lambda _rows: None)
     with locked(folder, only):
         unseal(plan, folder)

@@ -160,7 +160,7 @@ def _is_run(folder: Path) -> bool:
     return begun or holds(folder / RUN, lambda found: isinstance(found["asked"], dict))
 
 
-RUN_FOLDER = Kind("a run of `recombine ask`", _is_run)
+RUN_FOLDER = Kind("a run of `recombine ask`", _is_run, is_local=True)
 
 
 def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:

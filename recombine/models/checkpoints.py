@@ -36,7 +36,7 @@ def _is_run(folder: Path) -> bool:
     return begun or holds(folder / RUN, lambda found: isinstance(found["model"], str))
 
 
-RUN_FOLDER = Kind("a run of `recombine train`", _is_run)
+RUN_FOLDER = Kind("a run of `recombine train`", _is_run, is_local=True)
 
 
 @dataclass
