@@ -13,7 +13,7 @@ FAMILIES: dict[str, str] = {
     "nacs": "recombine.families.scan:NACS",
     "gscan": "recombine.families.gscan",
     "reascan": "recombine.families.reascan",
-    "clutrr": "recombine.families.clutrr",
+    "clutrr": "recombine.families.clutrr:CLUTRR",
     "lilgym": "recombine.families.lilgym",
 }
 """Name -> `module` or `module:member` that keeps the `Family` protocol."""
@@ -21,7 +21,7 @@ FAMILIES: dict[str, str] = {
 if TYPE_CHECKING:  # the type checker sees a missing member here
     from recombine.families import clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan, reascan, clutrr, lilgym)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan, reascan, clutrr.CLUTRR, lilgym)
 
 
 def family(name: str) -> Family:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from recombine.core import Example, Explanation, Shortcut
 from recombine.families.clutrr.kinship import CODES, RELATIONS, inverse, word
-from recombine.families.clutrr.plan import Fact, People, Plan
-from recombine.families.clutrr.rules import compose_table
+from recombine.families.clutrr.plan import Fact, People, StoryPlan
+from recombine.families.clutrr.sound.rules import compose_table
 
 MAJORITY = "brother"
 """What the reader who always gives one answer says; in `sound` all 22 are about equally frequent."""
@@ -61,7 +61,7 @@ def kin_up(world: People, x: int, y: int) -> int | None:
     return None
 
 
-def proof_lines(plan: Plan) -> list[str]:
+def proof_lines(plan: StoryPlan) -> list[str]:
     """The stated facts of the path, then each step once both of its premises stand."""
     lines = [f"The story says: {plan.sentence(*fact.triple)}" for fact in plan.path]
     for step in reversed(plan.proof):
@@ -142,7 +142,7 @@ def shortcuts(example: Example) -> tuple[Shortcut, ...]:
 
 def explain(example: Example) -> Explanation:
     """The proof step by step, and each shortcut reader's answer."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     x, y = (plan.names[p] for p in plan.query)
     lines = proof_lines(plan)
     lines.append(f"So {y} is {x}'s {example.answer}.")

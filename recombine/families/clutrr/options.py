@@ -8,7 +8,7 @@ from typing import Any
 
 from recombine.core import Job, Option, option
 from recombine.errors import BadOption, shown
-from recombine.families.clutrr.grammar import MAX_K
+from recombine.families.clutrr.sound.grammar import MAX_K
 from recombine.families.clutrr.splits import contents
 
 NOISE_BITS = {"supporting": 1, "irrelevant": 2, "disconnected": 4}

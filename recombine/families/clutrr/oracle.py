@@ -1,7 +1,7 @@
 """The oracle: a deliberate second implementation that shares no code with the generator; do not merge the two.
 
 What follows from what is read off an explicit family of three generations (`composition`) instead of the generator's walks;
-answers are found by cutting sets of possible relations to a fixpoint (`fixpoint.py`); stories are read back by a parser that
+answers are found by cutting sets of possible relations to a fixpoint (`oracle_kernel.py`); stories are read back by a parser that
 does not know the paraphrases. Released rows are judged by the released rules, and what those let through is an artifact.
 """
 
@@ -17,11 +17,11 @@ from recombine import kernels
 from recombine.columns import Coded, Ragged
 from recombine.core import Batch, Example, Problem
 from recombine.errors import shown
-from recombine.families.clutrr import fixpoint
+from recombine.families.clutrr import oracle_kernel
 from recombine.families.clutrr.kinship import CODES, RELATIONS
-from recombine.families.clutrr.language.reading import Unreadable, differences, read_question, read_story
-from recombine.families.clutrr.plan import KINDS, People, Plan
-from recombine.families.clutrr.release_oracle import validate_release
+from recombine.families.clutrr.language.parser import Unreadable, differences, read_question, read_story
+from recombine.families.clutrr.plan import KINDS, People, StoryPlan
+from recombine.families.clutrr.release.oracle import validate_release
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,17 +35,17 @@ COMPILE_FROM_ROWS = 300
 _MAX_PEOPLE = 256
 
 LAWS: Mapping[int, tuple[str, str]] = {
-    fixpoint.BAD_FAMILY: ("bad_family", "the family is none: parents, spouses or genders do not agree"),
-    fixpoint.BAD_PATH: ("bad_path", "the facts on the path do not lead from one person of the query to the other through k distinct people"),
-    fixpoint.SHORTER: ("shorter_path", "fewer than k stated facts join the people of the query"),
-    fixpoint.STATED: ("stated_answer", "the story states what it asks"),
-    fixpoint.FALSE_FACT: ("false_fact", "a stated fact is not true in the family"),
-    fixpoint.FALSE_TARGET: ("wrong_label", "the answer is not true in the family"),
-    fixpoint.AMBIGUOUS: ("ambiguous", "more than one answer fits the story"),
-    fixpoint.WRONG_LABEL: ("wrong_label", "the story has another answer"),
-    fixpoint.BAD_PROOF: ("bad_proof", "a step of the proof does not follow, or the proof does not end in the answer"),
-    fixpoint.BAD_NOISE: ("bad_noise", "a noise fact is not of the kind it is called"),
-    fixpoint.CONTRADICTION: ("contradiction", "the stated facts contradict each other"),
+    oracle_kernel.BAD_FAMILY: ("bad_family", "the family is none: parents, spouses or genders do not agree"),
+    oracle_kernel.BAD_PATH: ("bad_path", "the facts on the path do not lead from one person of the query to the other through k distinct people"),
+    oracle_kernel.SHORTER: ("shorter_path", "fewer than k stated facts join the people of the query"),
+    oracle_kernel.STATED: ("stated_answer", "the story states what it asks"),
+    oracle_kernel.FALSE_FACT: ("false_fact", "a stated fact is not true in the family"),
+    oracle_kernel.FALSE_TARGET: ("wrong_label", "the answer is not true in the family"),
+    oracle_kernel.AMBIGUOUS: ("ambiguous", "more than one answer fits the story"),
+    oracle_kernel.WRONG_LABEL: ("wrong_label", "the story has another answer"),
+    oracle_kernel.BAD_PROOF: ("bad_proof", "a step of the proof does not follow, or the proof does not end in the answer"),
+    oracle_kernel.BAD_NOISE: ("bad_noise", "a noise fact is not of the kind it is called"),
+    oracle_kernel.CONTRADICTION: ("contradiction", "the stated facts contradict each other"),
 }  # fmt: skip
 """Bit -> (code, what is broken)."""
 
@@ -128,7 +128,7 @@ def composition() -> NDArray[np.int64]:
         where = (gender[xs], np.full(len(xs), gender[z]), gender[ys], relation[xs, z], relation[z, ys])
         np.bitwise_or.at(table, where, 1 << relation[xs, ys])
     table[table == 0] = 1 << 11
-    table[..., 11, :] = table[..., :, 11] = fixpoint.EVERYTHING
+    table[..., 11, :] = table[..., :, 11] = oracle_kernel.EVERYTHING
     return table
 
 
@@ -140,14 +140,14 @@ def validate(example: Example) -> list[Problem]:
     if example.recipe != "sound":
         found = validate_release(example)
         return found + (_text_problems(example) if example.plan.paraphrases else [])
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     if example.answer not in CODES:
         return [Problem("wrong_label", f"{shown(example.answer)} is none of the 22 relations")]
     bits = _check(_arrays(plan, example.world), example)
     return _problems(bits, plan, example.answer) + _meta_problems(example) + _text_problems(example)
 
 
-def _problems(bits: int, plan: Plan | None, answer: str) -> list[Problem]:
+def _problems(bits: int, plan: StoryPlan | None, answer: str) -> list[Problem]:
     asked = ""
     if plan is not None:
         x, y = (plan.names[p] if 0 <= p < len(plan.names) else f"person {p}" for p in plan.query)
@@ -156,7 +156,7 @@ def _problems(bits: int, plan: Plan | None, answer: str) -> list[Problem]:
     return list(found.values())
 
 
-def _arrays(plan: Plan, world: People) -> tuple[Array, ...]:
+def _arrays(plan: StoryPlan, world: People) -> tuple[Array, ...]:
     facts = np.array([part for fact in plan.facts for part in fact.triple], np.int16)
     places = np.array([fact.place for fact in plan.facts], np.int8)
     kinds = np.array([fact.kind for fact in plan.facts], np.int8)
@@ -169,7 +169,7 @@ def _check(arrays: Sequence[Array], example: Example) -> int:
     facts, places, kinds, genders, people, proof = arrays
     n = len(genders)
     meta = example.meta
-    kernel = kernels.load("recombine.families.clutrr.fixpoint", compiled=False)
+    kernel = kernels.load("recombine.families.clutrr.oracle_kernel", compiled=False)
     masks = np.zeros((n, n), np.int64)
     scratch = np.zeros(max(n, 1), np.int64), np.zeros(max(n, 1), np.int64)
     return int(
@@ -187,7 +187,7 @@ def _noise_mask(name: str) -> int:
 
 def _meta_problems(example: Example) -> list[Problem]:
     """Laws that tie the row to its part: clause, hold-out, names."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     meta = example.meta
     found = []
     words = [RELATIONS[fact.relation] for fact in plan.path]
@@ -205,7 +205,7 @@ def _meta_problems(example: Example) -> list[Problem]:
     return found
 
 
-def clause_rank(plan: Plan) -> int:
+def clause_rank(plan: StoryPlan) -> int:
     """The number below 2**24 by which a clause is held out, in plain integers."""
     mask = (1 << 64) - 1
     golden = 0x9E3779B97F4A7C15
@@ -221,7 +221,7 @@ def clause_rank(plan: Plan) -> int:
 
 def _text_problems(example: Example) -> list[Problem]:
     """Whether the text says exactly the facts, and the question asks exactly the query."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     if example.meta.get("options", {}).get("templates"):
         return []
     facts = [(RELATIONS[f.relation], plan.names[f.subject], plan.names[f.relative]) for f in plan.facts]
@@ -242,7 +242,7 @@ def broken_bits(batch: Batch) -> NDArray[np.int64]:
     c: Mapping[str, Any] = batch.columns
     rows = len(batch)
     out = np.zeros(rows, np.int64)
-    module = "recombine.families.clutrr.fixpoint"
+    module = "recombine.families.clutrr.oracle_kernel"
     kernel = kernels.load(module, rows >= COMPILE_FROM_ROWS or kernels.is_loaded(module))
     masks = np.zeros((_MAX_PEOPLE, _MAX_PEOPLE), np.int64)
     scratch = np.zeros(_MAX_PEOPLE, np.int64), np.zeros(_MAX_PEOPLE, np.int64)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from recombine.core import Batch, Example, Family
 from recombine.families.clutrr.kinship import CODES, RELATIONS
@@ -64,7 +63,7 @@ class People:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StoryPlan:
     """What is said: the facts as told, who is asked about, and the proof, root first."""
 
     names: tuple[str, ...]
@@ -85,11 +84,13 @@ class Plan:
 
 
 def this_family() -> Family:
-    """The family module itself, which every example holds."""
-    return cast(Family, sys.modules["recombine.families.clutrr"])
+    """The family object, which every example holds."""
+    from recombine.families.clutrr import CLUTRR
+
+    return CLUTRR
 
 
-def inputs_of(story: str, question: str, plan: Plan) -> dict[str, Any]:
+def inputs_of(story: str, question: str, plan: StoryPlan) -> dict[str, Any]:
     """All that a model may see: the text, the question, and the same facts as a graph, in the order of telling."""
     return {
         "story": story,
@@ -116,7 +117,7 @@ def example(batch: Batch, row: int) -> Example:
         Fact(r, s, o, place, kind)
         for (r, s, o), place, kind in zip(_grouped(cells["facts"], 3), cells["places"], cells["kinds"], strict=True)
     )
-    plan = Plan(
+    plan = StoryPlan(
         names=tuple(cells["names"]),
         genders=tuple(cells["genders"]),
         facts=facts,
@@ -140,7 +141,7 @@ def canonical(example: Example) -> bytes:
 
     A story that came from elsewhere has no paraphrase numbers; its text stands for them.
     """
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     seen: dict[int, int] = {}
     told = [[fact.relation, *(seen.setdefault(p, len(seen)) for p in (fact.subject, fact.relative))] for fact in plan.facts]
     asked = [seen.setdefault(p, len(seen)) for p in plan.query]

@@ -8,8 +8,8 @@ from typing import Any
 from recombine.core import Example, Score
 from recombine.families.clutrr.explain import shortcuts
 from recombine.families.clutrr.kinship import GENDER, RELATIONS, inverse
-from recombine.families.clutrr.plan import Plan, code_of
-from recombine.families.clutrr.rules import compose_table
+from recombine.families.clutrr.plan import StoryPlan, code_of
+from recombine.families.clutrr.sound.rules import compose_table
 
 MAX_CHARACTERS = 20_000
 MAX_HOPS = 200
@@ -41,7 +41,7 @@ def parse_hops(text: str) -> list[Hop]:
     return [hop for _, hop in sorted(found)]
 
 
-def parse_answer(text: str, plan: Plan) -> int | None:
+def parse_answer(text: str, plan: StoryPlan) -> int | None:
     """The relation that a text answers with: its last statement about the query, or the only word in it or its last line."""
     x, y = (plan.names[p] for p in plan.query)
     for code, subject, relative in reversed(parse_hops(text)):
@@ -55,7 +55,7 @@ def parse_answer(text: str, plan: Plan) -> int | None:
     return None
 
 
-def grade_hops(hops: list[Hop], plan: Plan) -> dict[str, Any]:
+def grade_hops(hops: list[Hop], plan: StoryPlan) -> dict[str, Any]:
     """How far a chain of hops holds: each must be stated, or follow from two earlier ones (or stated facts) by one rule."""
     number = {name: i for i, name in enumerate(plan.names)}
     known: dict[tuple[int, int], int] = {}
@@ -84,7 +84,7 @@ def score(example: Example, answer: str) -> Score:
     """Right if the answer names the relation; `detail` grades a chain of hops and names the first wrong one."""
     if not isinstance(answer, str) or len(answer) > MAX_CHARACTERS:
         return Score(0.0, "unparsable")
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     code = parse_answer(answer, plan)
     hops = parse_hops(answer)
     detail = grade_hops(hops, plan) if hops else {}

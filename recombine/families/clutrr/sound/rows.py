@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from recombine.draws import below, unit
-from recombine.families.clutrr.chaining import clause_rank, draw_cell, draw_path
-from recombine.families.clutrr.genealogy import FATHER, MOTHER, SEX, SPOUSE
-from recombine.families.clutrr.kernel import NO_WORDING, draw_story, number_people, word_story
 from recombine.families.clutrr.language.kernel import copy, realize_question, realize_story
+from recombine.families.clutrr.sound.family import FATHER, MOTHER, SEX, SPOUSE
+from recombine.families.clutrr.sound.kernel import NO_WORDING, draw_story, number_people, word_story
+from recombine.families.clutrr.sound.proof import clause_rank, draw_cell, draw_path
 
 KERNEL = True
 LEAN = True

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from recombine.core import Example, Problem
 from recombine.errors import shown
-from recombine.families.clutrr import fixpoint
+from recombine.families.clutrr import oracle_kernel
 from recombine.families.clutrr.kinship import CODES, NEUTRAL, RELATIONS
-from recombine.families.clutrr.plan import Fact, People, Plan
+from recombine.families.clutrr.plan import Fact, People, StoryPlan
 
 _RULES: dict[tuple[int, int], tuple[int, ...]] = {
     (1, 1): (5,), (1, 2): (9,), (1, 3): (1,), (1, 4): (0,), (1, 6): (3,),
@@ -56,7 +56,7 @@ def joined_by(facts: Sequence[Fact], x: int, y: int) -> int | None:
 
 def validate_release(example: Example) -> list[Problem]:
     """Errors: the target does not follow, or words and genders disagree. Artifacts: what `sound` would not allow."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     if example.answer not in CODES:
         return [Problem("wrong_label", f"{shown(example.answer)} is none of the 22 relations")]
     target = CODES[example.answer]
@@ -81,7 +81,7 @@ def validate_release(example: Example) -> list[Problem]:
     return found + _artifacts(example, plan, path, target)
 
 
-def _shape_problems(example: Example, plan: Plan) -> list[Problem]:
+def _shape_problems(example: Example, plan: StoryPlan) -> list[Problem]:
     path = plan.path
     found = []
     x, y = plan.query
@@ -100,7 +100,7 @@ def _shape_problems(example: Example, plan: Plan) -> list[Problem]:
     return found
 
 
-def _artifacts(example: Example, plan: Plan, path: Sequence[Fact], target: int) -> list[Problem]:
+def _artifacts(example: Example, plan: StoryPlan, path: Sequence[Fact], target: int) -> list[Problem]:
     x, y = plan.query
     found = []
     steps = joined_by(plan.facts, x, y)
@@ -123,4 +123,4 @@ def _artifacts(example: Example, plan: Plan, path: Sequence[Fact], target: int) 
 def _is_true(world: People, relation: int, x: int, y: int) -> bool:
     """Whether the fact holds in the family (an uncle by marriage is one)."""
     flat = [cell for person in zip(world.genders, world.fathers, world.mothers, world.spouses, strict=True) for cell in person]
-    return bool(fixpoint.true_mask(flat, len(world), x, y) >> (relation // 2) & 1)
+    return bool(oracle_kernel.true_mask(flat, len(world), x, y) >> (relation // 2) & 1)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.clutrr.genealogy import NAMED, SEX, add_person, place, relation
-from recombine.families.clutrr.grammar import MAX_K
+from recombine.families.clutrr.sound.family import NAMED, SEX, add_person, place, relation
+from recombine.families.clutrr.sound.grammar import MAX_K
 
 KERNEL = True
 LEAN = True

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recombine import kernels
-from recombine.families.clutrr.grammar import grammar
 from recombine.families.clutrr.kinship import GENDER, INVERSE, RELATIONS
-from recombine.families.clutrr.rules import compose_table, fits
+from recombine.families.clutrr.sound.grammar import grammar
+from recombine.families.clutrr.sound.rules import compose_table, fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,7 +135,7 @@ def support(k: int, hold_out: int, is_held_out: bool) -> NDArray[np.bool_]:
         gender, target, words = clauses(k)
         chosen = np.ones(len(words), np.bool_)
         if k >= 3:
-            kernel = kernels.load("recombine.families.clutrr.chaining", compiled=False)
+            kernel = kernels.load("recombine.families.clutrr.sound.proof", compiled=False)
             ranks = kernel.clause_rank(gender.astype(np.int64), words.T.astype(np.int64), k)
             chosen = (ranks < hold_out) == is_held_out
         found[gender[chosen], target[chosen], words[chosen, 0], words[chosen, -1]] = True

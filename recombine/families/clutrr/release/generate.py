@@ -13,10 +13,13 @@ from recombine import keys
 from recombine.columns import Coded, Ragged, Text
 from recombine.core import Batch, Job
 from recombine.errors import Infeasible, UsageError
-from recombine.families.clutrr.closure import Edge, Tree, closure
 from recombine.families.clutrr.kinship import RELATIONS, word
+from recombine.families.clutrr.language import store
 from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
-from recombine.families.clutrr.runs import Clause, Puzzle, Run
+from recombine.families.clutrr.release.closure import Edge, Tree, closure
+from recombine.families.clutrr.release.runs import Clause, Puzzle, Run
+from recombine.families.clutrr.sound.arrays import make_work
+from recombine.families.clutrr.sound.generate import name_table, row_kernels, word_tables
 from recombine.families.clutrr.splits import TEST_PER_K, TRAIN_PER_K, VALIDATION_PER_K, contents
 from recombine.keys import Stream
 
@@ -29,8 +32,6 @@ K2_TEST_ROWS = 0.23
 @lru_cache(maxsize=32)
 def _run(key: str, job: Job, k: int, noise: int, role: str, clauses: frozenset[Clause] | None) -> tuple[Tree, list[Puzzle]]:
     """The puzzles of one run, named by `key`: the job without its part, so that the parts of a split share it."""
-    from recombine.families.clutrr.generate import name_table
-
     d = dials(job)
     pool, female, _, _ = name_table(d.mentions, d.values["names"])
     run = Run(d, k, noise, Stream("clutrr release", key, k, noise, role), len(pool), female, WANTED[role])
@@ -90,7 +91,7 @@ def _whole(job: Job) -> Job:
     return job.rows(0, 0)
 
 
-def size(job: Job) -> int:
+def release_size(job: Job) -> int:
     """How many rows the part holds: the original's counts follow from its run, and overshoot."""
     return len(_part(_whole(job))[0])
 
@@ -158,9 +159,6 @@ def _chains(noise: tuple[tuple[Edge, int], ...]) -> Iterator[int]:
 
 
 def _columns(rows: list[_Row], d: Dials, states: Any) -> dict[str, Any]:
-    from recombine.families.clutrr.generate import make_work, name_table, row_kernels, word_tables
-    from recombine.families.clutrr.language import store
-
     pool, _, name_bytes, name_offsets = name_table(d.mentions, d.values["names"])
     tables = word_tables(d)
     facts = np.array([f for row in rows for f in row.facts], np.int32).reshape(-1, 3)

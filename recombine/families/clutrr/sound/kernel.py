@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.clutrr.chaining import _SALT, expand, stir
-from recombine.families.clutrr.genealogy import NAMED, SEX, add_person, grow, levels, most_children, place, relation
 from recombine.families.clutrr.language.kernel import realize_story
+from recombine.families.clutrr.sound.family import NAMED, SEX, add_person, grow, levels, most_children, place, relation
+from recombine.families.clutrr.sound.proof import _SALT, expand, stir
 
 KERNEL = True
 LEAN = True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recombine.families.clutrr.kinship import GENDER, RELATIONS, inverse
-from recombine.families.clutrr.rules import compose_table, fits, return_table
+from recombine.families.clutrr.sound.rules import compose_table, fits, return_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
