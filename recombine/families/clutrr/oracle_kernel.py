@@ -7,7 +7,14 @@ changes. What follows from a story is what is left; a mask of one bit is an answ
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.integer[Any]]
 
 KERNEL = True
 LEAN = True
@@ -19,7 +26,7 @@ BAD_PATH, SHORTER, STATED, FALSE_FACT, FALSE_TARGET, AMBIGUOUS, WRONG_LABEL, BAD
 )  # fmt: skip
 
 
-def turned(mask: int, inverse: Any) -> Any:
+def turned(mask: int, inverse: Ints) -> int:
     """The mask of the same pair, seen from the other end."""
     found = 0
     for i in range(12):
@@ -28,7 +35,7 @@ def turned(mask: int, inverse: Any) -> Any:
     return found
 
 
-def through(one: int, two: int, table: Any) -> Any:
+def through(one: int, two: int, table: Ints) -> int:
     """All relations that two sets of relations, put end to end, allow; `table` is for the genders at hand."""
     found = 0
     for i in range(12):
@@ -39,7 +46,7 @@ def through(one: int, two: int, table: Any) -> Any:
     return found
 
 
-def settle(masks: Any, n: int, genders: Any, compose: Any, inverse: Any) -> None:
+def settle(masks: Ints, n: int, genders: Ints, compose: Ints, inverse: Ints) -> None:
     """Cut all masks until nothing changes."""
     changed = True
     while changed:
@@ -58,7 +65,7 @@ def settle(masks: Any, n: int, genders: Any, compose: Any, inverse: Any) -> None
                         changed = True
 
 
-def open_masks(masks: Any, n: int, facts: Any, count: int, inverse: Any) -> Any:
+def open_masks(masks: Ints, n: int, facts: Ints, count: int, inverse: Ints) -> bool:
     """Start from the stated facts alone; False if two of them contradict each other."""
     for x in range(n):
         for y in range(n):
@@ -75,17 +82,17 @@ def open_masks(masks: Any, n: int, facts: Any, count: int, inverse: Any) -> Any:
 # --- truth in the family ---------------------------------------------------------------------------------------------
 
 
-def begat(f: Any, parent: int, child: int) -> Any:
+def begat(f: Ints, parent: int, child: int) -> bool:
     """Whether the first is a parent of the second."""
     return child >= 0 and parent >= 0 and (f[4 * child + 1] == parent or f[4 * child + 2] == parent)
 
 
-def of_one_birth(f: Any, a: int, b: int) -> Any:
+def of_one_birth(f: Ints, a: int, b: int) -> bool:
     """Whether two people are siblings."""
     return a >= 0 and b >= 0 and a != b and f[4 * a + 1] >= 0 and f[4 * a + 1] == f[4 * b + 1] and f[4 * a + 2] == f[4 * b + 2]
 
 
-def true_mask(f: Any, n: int, x: int, y: int) -> Any:
+def true_mask(f: Ints, n: int, x: int, y: int) -> int:
     """Every relation that y truly has to x, by looking for the people in between; the last bit if there is none."""
     mask = 0
     sx, sy = f[4 * x + 3], f[4 * y + 3]
@@ -115,7 +122,7 @@ def true_mask(f: Any, n: int, x: int, y: int) -> Any:
     return mask if mask else 1 << NONE_BIT
 
 
-def is_family(f: Any, n: int) -> Any:
+def is_family(f: Ints, n: int) -> bool:
     """Whether parents are couples of two genders, spouses agree, and nobody is their own ancestor."""
     for p in range(n):
         father, mother, spouse = f[4 * p + 1], f[4 * p + 2], f[4 * p + 3]
@@ -136,7 +143,7 @@ def is_family(f: Any, n: int) -> Any:
 # --- the shape of a story --------------------------------------------------------------------------------------------
 
 
-def check_path(facts: Any, places: Any, count: int, k: int, x: int, y: int, n: int, spot: Any) -> Any:
+def check_path(facts: Ints, places: Ints, count: int, k: int, x: int, y: int, n: int, spot: Ints) -> bool:
     """Whether the path's facts lead from x to y in k steps through distinct people; `spot` receives each person's place."""
     for p in range(n):
         spot[p] = -1
@@ -156,7 +163,7 @@ def check_path(facts: Any, places: Any, count: int, k: int, x: int, y: int, n: i
     return at == y
 
 
-def distance(facts: Any, count: int, n: int, x: int, y: int, far: Any) -> Any:
+def distance(facts: Ints, count: int, n: int, x: int, y: int, far: Ints) -> int:
     """The fewest stated facts that join x and y; n if none do."""
     for p in range(n):
         far[p] = n
@@ -172,10 +179,11 @@ def distance(facts: Any, count: int, n: int, x: int, y: int, far: Any) -> Any:
             if far[o] + 1 < far[s]:
                 far[s] = far[o] + 1
                 changed = True
-    return far[y]
+    found: int = far[y]
+    return found
 
 
-def check_noise(facts: Any, places: Any, kinds: Any, count: int, n: int, noise: int, spot: Any, group: Any) -> Any:
+def check_noise(facts: Ints, places: Ints, kinds: Ints, count: int, n: int, noise: int, spot: Ints, group: Ints) -> bool:
     """Whether noise is what it is called: each connected piece off the path touches it twice, once or never."""
     for p in range(n):
         group[p] = p
@@ -211,7 +219,9 @@ def check_noise(facts: Any, places: Any, kinds: Any, count: int, n: int, noise: 
     return seen == noise
 
 
-def check_proof(proof: Any, steps: int, facts: Any, count: int, genders: Any, compose: Any, x: int, y: int, target: int) -> Any:
+def check_proof(
+    proof: Ints, steps: int, facts: Ints, count: int, genders: Ints, compose: Ints, x: int, y: int, target: int
+) -> bool:
     """Whether every step follows, from facts on the path or from later steps, and the first step is the answer."""
     if steps == 0 or proof[0] != x or proof[2] != y or proof[5] != target:
         return False
@@ -234,9 +244,9 @@ def check_proof(proof: Any, steps: int, facts: Any, count: int, genders: Any, co
 
 
 def check_row(
-    facts: Any, places: Any, kinds: Any, count: int, genders: Any, n: int, family: Any, people: int, proof: Any, steps: int,
-    x: int, y: int, target: int, k: int, noise: int, memory: bool, compose: Any, inverse: Any, masks: Any, spot: Any, far: Any,
-) -> Any:  # fmt: skip
+    facts: Ints, places: Ints, kinds: Ints, count: int, genders: Ints, n: int, family: Ints, people: int, proof: Ints, steps: int,
+    x: int, y: int, target: int, k: int, noise: int, memory: bool, compose: Ints, inverse: Ints, masks: Ints, spot: Ints, far: Ints,
+) -> int:  # fmt: skip
     """The broken laws of one row, as bits."""
     broken = 0
     if not is_family(family, people):
@@ -283,9 +293,9 @@ def check_row(
 
 
 def check_rows(
-    facts: Any, fact_offsets: Any, places: Any, kinds: Any, genders: Any, gender_offsets: Any, family: Any, family_offsets: Any,
-    proof: Any, proof_offsets: Any, query: Any, target: Any, k: Any, noise: Any, memory: Any, compose: Any, inverse: Any,
-    masks: Any, spot: Any, far: Any, out: Any,
+    facts: Ints, fact_offsets: Ints, places: Ints, kinds: Ints, genders: Ints, gender_offsets: Ints, family: Ints, family_offsets: Ints,
+    proof: Ints, proof_offsets: Ints, query: Ints, target: Ints, k: Ints, noise: Ints, memory: Ints, compose: Ints, inverse: Ints,
+    masks: Ints, spot: Ints, far: Ints, out: Ints,
 ) -> None:  # fmt: skip
     """`check_row` for every row of flat columns; `fact_offsets`, `family_offsets` and `proof_offsets` count whole items."""
     for row in range(len(out)):

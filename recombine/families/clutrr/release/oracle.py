@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from recombine.core import Example, Problem
 from recombine.errors import shown
 from recombine.families.clutrr import oracle_kernel
@@ -123,4 +125,4 @@ def _artifacts(example: Example, plan: StoryPlan, path: Sequence[Fact], target: 
 def _is_true(world: People, relation: int, x: int, y: int) -> bool:
     """Whether the fact holds in the family (an uncle by marriage is one)."""
     flat = [cell for person in zip(world.genders, world.fathers, world.mothers, world.spouses, strict=True) for cell in person]
-    return bool(oracle_kernel.true_mask(flat, len(world), x, y) >> (relation // 2) & 1)
+    return bool(oracle_kernel.true_mask(np.array(flat), len(world), x, y) >> (relation // 2) & 1)

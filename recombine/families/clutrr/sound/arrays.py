@@ -8,6 +8,7 @@ import numpy as np
 
 from recombine.families.clutrr.kinship import RELATIONS
 from recombine.families.clutrr.language.kernel import MAX_FACTS
+from recombine.families.clutrr.language.store import Questions, Tables
 from recombine.families.clutrr.sound.family import MAX_PEOPLE
 
 if TYPE_CHECKING:
@@ -41,36 +42,77 @@ class Config(NamedTuple):
     memory: float
 
 
+class Speech(NamedTuple):
+    """All that words a story: paraphrases, questions and names."""
+
+    tables: Tables
+    questions: Questions
+    name_bytes: Array  # all names end to end
+    name_offsets: Array  # [names + 1]
+
+
+class Turns(NamedTuple):
+    """Whose turn it is: the lengths of the part, and a state per block of rows that shuffles the targets."""
+
+    ks: Array  # [lengths]
+    block_states: Array  # [blocks]
+
+
+class Given(NamedTuple):
+    """Rows whose facts are there and that only need words."""
+
+    facts: Array  # [facts, 3], all rows end to end
+    chains: Array  # [facts]
+    offsets: Array  # [rows + 1]
+    genders: Array  # [people], all rows end to end
+    names: Array  # [people]
+    people_offsets: Array  # [rows + 1]
+    query: Array  # [2 * rows]
+
+
+class Told(NamedTuple):
+    """What comes of wording `Given` rows."""
+
+    text: Array
+    text_offsets: Array  # [rows + 1]
+    question: Array
+    question_offsets: Array  # [rows + 1]
+    facts: Array  # [facts, 3] in the order of telling
+    order: Array  # [facts]: place in `Given.facts`
+    chunks: Array  # paraphrase codes
+    chunk_offsets: Array  # [rows + 1]
+
+
 class Work(NamedTuple):
     """Scratch arrays of the kernels."""
 
-    people: Array
-    size: Array
-    path: Array
-    clause: Array
-    proof: Array
-    detour: Array
-    detour_words: Array
-    nodes: Array
-    taken: Array
-    cuts: Array
-    saved: Array
-    facts: Array
-    chain: Array
-    kinds: Array
-    places: Array
-    counts: Array
-    order: Array
-    number: Array
-    names: Array
-    genders: Array
-    ways: Array
-    plan: Array
-    telling: Array
-    seen: Array
-    rejected: Array
-    strata: Array
-    block: Array
+    people: Array  # [MAX_PEOPLE, 6]: gender, father, mother, spouse, named, generation
+    size: Array  # [1]: how many people there are
+    path: Array  # [32]: the people along the path
+    clause: Array  # [32]: the words along the path
+    proof: Array  # [32, 6]: x, z, y, first, second, result; root first
+    detour: Array  # [32]: people of a supporting detour
+    detour_words: Array  # [32]
+    nodes: Array  # [64, 4]: open edges of the tree: from, to, head, gender
+    taken: Array  # [32]: bits of relatives of whom there is only one, by place
+    cuts: Array  # [64]: possible cuts by rule
+    saved: Array  # [MAX_PEOPLE, 6]: the people before a try
+    facts: Array  # [MAX_FACTS, 3]: relation, subject, relative
+    chain: Array  # [MAX_FACTS]: which chain a fact belongs to
+    kinds: Array  # [MAX_FACTS]
+    places: Array  # [MAX_FACTS]
+    counts: Array  # [2]: facts, chains
+    order: Array  # [MAX_PEOPLE]: number -> person
+    number: Array  # [MAX_PEOPLE]: person -> number
+    names: Array  # [MAX_PEOPLE]: number -> place in the list of names
+    genders: Array  # [MAX_PEOPLE], by number
+    ways: Array  # [MAX_FACTS + 1]: groupings of the facts from here on
+    plan: Array  # [MAX_FACTS, 3]: first fact, length, paraphrase of each chunk
+    telling: Array  # [MAX_FACTS]: chunks in the order of telling
+    seen: Array  # [MAX_PEOPLE]: person -> order of mention
+    rejected: Array  # [len(REASONS)]
+    strata: Array  # [turns]: the (k, target) of the block's rows
+    block: Array  # [1]: the block whose strata these are
 
 
 class Buffers(NamedTuple):

@@ -16,7 +16,7 @@ from recombine.families.clutrr.language import names as name_lists
 from recombine.families.clutrr.language import store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
 from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
-from recombine.families.clutrr.sound.arrays import REASONS, Buffers, Config, Work, make_buffers, make_work
+from recombine.families.clutrr.sound.arrays import REASONS, Buffers, Config, Speech, Turns, Work, make_buffers, make_work
 from recombine.families.clutrr.sound.balance import Cells, cells
 from recombine.families.clutrr.sound.grammar import grammar
 
@@ -110,10 +110,10 @@ def _block(job: Job, d: Dials, rows: Any, chosen: Cells, work: Work, start: int,
     work.block[0] = -1
     states = keys.states(job.base(), start, stop)
     rng = np.zeros(1, np.uint64)
-    written = rows.write_rows(
-        start, states, blocks, np.array(d.ks, np.int64), grammar(), chosen, _config(d, len(pool), female), name_bytes,
-        name_offsets, tables, questions, work, buffers, rng,
-    )  # fmt: skip
+    speech = Speech(tables, questions, name_bytes, name_offsets)
+    turns = Turns(np.array(d.ks, np.int64), blocks)
+    config = _config(d, len(pool), female)
+    written = rows.write_rows(start, states, turns, grammar(), chosen, config, speech, work, buffers, rng)
     if written < stop - start:
         raise Infeasible(
             f"no story found for row {start + written} of {job.key}: relax levels, max_children, noise_facts or hold_out."
