@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from recombine.abilities import Prompts
-from recombine.core import Batch, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.families.clutrr import explain, generate, native, oracle, plan, prompts, render, score, survey
 from recombine.families.clutrr.options import OPTIONS
 from recombine.families.clutrr.splits import SPLITS
@@ -35,13 +35,16 @@ class ClutrrFamily:
 """
     RECIPES: ClassVar[Mapping[str, Recipe]] = {
         "sound": Recipe(
-            "sound", "True families, complete rules: one answer follows from every story, needs all k facts, and is true."
+            "sound",
+            "True families, complete rules: one answer follows from every story, needs all k facts, and is true.",
+            version=2,
         ),
         "release": Recipe(
             "release", "The released generator: 42 people, 16 rules, the first derived relation wins, true or not."
         ),
     }
     SPLITS: ClassVar[Mapping[str, Split]] = SPLITS
+    CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
     OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
     CLUSTER: ClassVar[str] = "clause"

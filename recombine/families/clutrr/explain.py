@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from recombine.core import Example, Explanation, Shortcut
-from recombine.families.clutrr.kinship import CODES, RELATIONS, inverse, word
+from recombine.families.clutrr.kinship import CODES, CONVENTIONS, RELATIONS, inverse, word
 from recombine.families.clutrr.plan import Fact, People, StoryPlan
-from recombine.families.clutrr.sound.rules import compose_table
+from recombine.families.clutrr.sound.rules import compose_table, conventions_of
 
 MAJORITY = "brother"
 """What the reader who always gives one answer says; in `sound` all 22 are about equally frequent."""
@@ -66,8 +66,11 @@ def proof_lines(plan: StoryPlan) -> list[str]:
     lines = [f"The story says: {plan.sentence(*fact.triple)}" for fact in plan.path]
     for step in reversed(plan.proof):
         x, z, y = plan.names[step.x], plan.names[step.z], plan.names[step.y]
+        needed = conventions_of(plan.genders[step.x], step.first, step.second)
+        why = f", because in these families {' and '.join(CONVENTIONS[name] for name in needed)}" if needed else ""
         lines.append(
-            f"{z} is {x}'s {RELATIONS[step.first]} and {y} is {z}'s {RELATIONS[step.second]}, so {y} is {x}'s {RELATIONS[step.result]}."
+            f"{z} is {x}'s {RELATIONS[step.first]} and {y} is {z}'s {RELATIONS[step.second]}, "
+            f"so {y} is {x}'s {RELATIONS[step.result]}{why}."
         )
     return lines
 

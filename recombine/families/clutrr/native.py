@@ -195,6 +195,8 @@ def _example(cells: Mapping[str, str], place: str) -> Example:
         raise _Malformed(f"a cell is longer than {MAX_CELL} characters")
     names, genders = _people(cells["genders"])
     clause = parse_words(cells["f_comb"])
+    if not clause:
+        raise _Malformed("the clause f_comb is empty, so there is no path")
     task = _TASK.fullmatch(cells.get("task_name", ""))
     digit = task[1] if task else "1"
     facts, repaired, lost = _facts(cells, clause, genders, digit)

@@ -7,7 +7,7 @@ changes. What follows from a story is what is left; a mask of one bit is an answ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,63 @@ LEAN = True
 
 EVERYTHING = 4095
 NONE_BIT = 11
+"""The bit of a pair that no word relates."""
+RELATIONS_AND_NONE = 12
+PARENT, CHILD, SPOUSE, SIBLING, GRANDPARENT, GRANDCHILD, PIBLING, NIBLING, PARENT_IN_LAW, CHILD_IN_LAW, SIBLING_IN_LAW = (
+    1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
+)  # fmt: skip
+"""The bit of each relation in a mask."""
 BAD_PATH, SHORTER, STATED, FALSE_FACT, FALSE_TARGET, AMBIGUOUS, WRONG_LABEL, BAD_PROOF, BAD_NOISE, BAD_FAMILY, CONTRADICTION = (
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
 )  # fmt: skip
+BAD_PEOPLE, BAD_MEMORY, TOO_OLD = 2048, 4096, 8192
+"""The laws, as bits of a verdict."""
+ACTING_GENERATIONS = 4
+"""People who act in one story live at the same time: at most four generations."""
+UNSET = 1 << 20
+
+
+class Rows(NamedTuple):
+    """The columns that the laws speak of, for any number of rows; offsets count whole facts, people and steps."""
+
+    facts: Ints  # [facts * 3]: relation, subject, relative
+    fact_offsets: Ints  # [rows + 1]
+    places: Ints  # [facts]
+    kinds: Ints  # [facts]
+    genders: Ints  # [named people]
+    gender_offsets: Ints  # [rows + 1]
+    family: Ints  # [people * 4]: gender, father, mother, spouse
+    family_offsets: Ints  # [rows + 1]
+    proof: Ints  # [steps * 6]: x, z, y, first, second, result
+    proof_offsets: Ints  # [rows + 1]
+    query: Ints  # [rows * 2]
+    target: Ints  # [rows]
+    k: Ints  # [rows]
+    noise: Ints  # [rows]: bits of the kinds
+    memory: Ints  # [rows]: 1 if a stated fact is asked
+    is_fit: Ints  # [rows]: 1 if shapes and ranges are right; other rows are not looked at
+
+
+class Kinship(NamedTuple):
+    """What the oracle knows of kinship."""
+
+    compose: Ints  # [2, 2, 2, 12, 12]: genders of x, z, y; relation of z to x, of y to z -> mask of y to x
+    inverse: Ints  # [12]: relation -> relation of the reversed pair
+    rise: Ints  # [11]: generations between a person and such a relative, upwards
+
+
+class Scratch(NamedTuple):
+    """Space to work in, for the largest number of named people."""
+
+    masks: Ints  # [people, people]
+    spot: Ints  # [people]: place on the path, or -1
+    far: Ints  # [people]
 
 
 def turned(mask: int, inverse: Ints) -> int:
     """The mask of the same pair, seen from the other end."""
     found = 0
-    for i in range(12):
+    for i in range(RELATIONS_AND_NONE):
         if (mask >> i) & 1:
             found |= 1 << inverse[i]
     return found
@@ -38,9 +86,9 @@ def turned(mask: int, inverse: Ints) -> int:
 def through(one: int, two: int, table: Ints) -> int:
     """All relations that two sets of relations, put end to end, allow; `table` is for the genders at hand."""
     found = 0
-    for i in range(12):
+    for i in range(RELATIONS_AND_NONE):
         if (one >> i) & 1:
-            for j in range(12):
+            for j in range(RELATIONS_AND_NONE):
                 if (two >> j) & 1:
                     found |= table[i, j]
     return found
@@ -96,29 +144,37 @@ def true_mask(f: Ints, n: int, x: int, y: int) -> int:
     """Every relation that y truly has to x, by looking for the people in between; the last bit if there is none."""
     mask = 0
     sx, sy = f[4 * x + 3], f[4 * y + 3]
+    # A parent begat the person.
     if begat(f, y, x):
-        mask |= 1
+        mask |= PARENT
     if begat(f, x, y):
-        mask |= 2
+        mask |= CHILD
+    # A couple is married to each other.
     if sx == y:
-        mask |= 4
+        mask |= SPOUSE
+    # Siblings have both parents in common.
     if of_one_birth(f, x, y):
-        mask |= 8
+        mask |= SIBLING
     for u in range(n):
+        # A grandparent begat a parent.
         if begat(f, u, x) and begat(f, y, u):
-            mask |= 16
+            mask |= GRANDPARENT
         if begat(f, u, y) and begat(f, x, u):
-            mask |= 32
+            mask |= GRANDCHILD
+        # An uncle or aunt is a parent's sibling, or married to one.
         if begat(f, u, x) and (of_one_birth(f, u, y) or of_one_birth(f, u, sy)):
-            mask |= 64
+            mask |= PIBLING
+        # A nephew or niece is the child of a sibling, one's own or one's spouse's.
         if begat(f, u, y) and (of_one_birth(f, u, x) or of_one_birth(f, u, sx)):
-            mask |= 128
+            mask |= NIBLING
+    # A parent-in-law begat the spouse.
     if begat(f, y, sx):
-        mask |= 256
+        mask |= PARENT_IN_LAW
     if begat(f, x, sy):
-        mask |= 512
+        mask |= CHILD_IN_LAW
+    # A sibling-in-law is a spouse's sibling or a sibling's spouse.
     if of_one_birth(f, sx, y) or of_one_birth(f, x, sy):
-        mask |= 1024
+        mask |= SIBLING_IN_LAW
     return mask if mask else 1 << NONE_BIT
 
 
@@ -126,12 +182,16 @@ def is_family(f: Ints, n: int) -> bool:
     """Whether parents are couples of two genders, spouses agree, and nobody is their own ancestor."""
     for p in range(n):
         father, mother, spouse = f[4 * p + 1], f[4 * p + 2], f[4 * p + 3]
+        # Both parents are recorded or none, and everybody recorded exists.
         if (father < 0) != (mother < 0) or max(father, mother, spouse) >= n or f[4 * p] < 0 or f[4 * p] > 1:
             return False
+        # Parents are a man and a woman who are married to each other.
         if father >= 0 and (f[4 * father] != 1 or f[4 * mother] != 0 or f[4 * father + 3] != mother):
             return False
+        # Marriage is mutual and between two genders.
         if spouse >= 0 and (f[4 * spouse + 3] != p or f[4 * spouse] == f[4 * p]):
             return False
+        # Nobody is their own ancestor.
         at = p
         for _ in range(n):
             at = f[4 * at + 1] if at >= 0 else at
@@ -243,20 +303,78 @@ def check_proof(
     return True
 
 
-def check_row(
-    facts: Ints, places: Ints, kinds: Ints, count: int, genders: Ints, n: int, family: Ints, people: int, proof: Ints, steps: int,
-    x: int, y: int, target: int, k: int, noise: int, memory: bool, compose: Ints, inverse: Ints, masks: Ints, spot: Ints, far: Ints,
-) -> int:  # fmt: skip
+def check_generations(facts: Ints, count: int, n: int, rise: Ints, height: Ints) -> bool:
+    """Whether the people whom a chain of facts joins span at most four generations."""
+    for p in range(n):
+        height[p] = UNSET
+    for root in range(n):
+        if height[root] != UNSET:
+            continue
+        height[root] = 0
+        low, high = 0, 0
+        changed = True
+        while changed:
+            changed = False
+            for i in range(count):
+                s, o, step = facts[3 * i + 1], facts[3 * i + 2], rise[facts[3 * i] // 2]
+                if height[s] != UNSET and height[o] == UNSET:
+                    height[o] = height[s] + step
+                    low, high, changed = min(low, height[o]), max(high, height[o]), True
+                elif height[o] != UNSET and height[s] == UNSET:
+                    height[s] = height[o] - step
+                    low, high, changed = min(low, height[s]), max(high, height[s]), True
+        if high - low >= ACTING_GENERATIONS:
+            return False
+    return True
+
+
+def check_people(facts: Ints, count: int, genders: Ints, n: int, family: Ints, seen: Ints) -> bool:
+    """Whether the story speaks of everybody whom it names, and everybody has the gender that the family says."""
+    for p in range(n):
+        seen[p] = 0
+    for i in range(count):
+        seen[facts[3 * i + 1]] = 1
+        seen[facts[3 * i + 2]] = 1
+    is_right = True
+    for p in range(n):
+        if seen[p] == 0 or genders[p] != family[4 * p]:
+            is_right = False
+    return is_right
+
+
+def check_memory(facts: Ints, places: Ints, count: int, steps: int, x: int, y: int, target: int) -> bool:
+    """Whether a memory question asks for a fact of the path, and so needs no proof."""
+    is_stated = False
+    for i in range(count):
+        if places[i] >= 0 and facts[3 * i] == target and facts[3 * i + 1] == x and facts[3 * i + 2] == y:
+            is_stated = True
+    return is_stated and steps == 0
+
+
+def check_row(row: int, r: Rows, kin: Kinship, scratch: Scratch) -> int:
     """The broken laws of one row, as bits."""
-    broken = 0
+    start, count = r.fact_offsets[row], r.fact_offsets[row + 1] - r.fact_offsets[row]
+    facts, places, kinds = r.facts[3 * start :], r.places[start:], r.kinds[start:]
+    genders, n = r.genders[r.gender_offsets[row] :], r.gender_offsets[row + 1] - r.gender_offsets[row]
+    family, people = r.family[4 * r.family_offsets[row] :], r.family_offsets[row + 1] - r.family_offsets[row]
+    proof, steps = r.proof[6 * r.proof_offsets[row] :], r.proof_offsets[row + 1] - r.proof_offsets[row]
+    x, y, target, k, memory = r.query[2 * row], r.query[2 * row + 1], r.target[row], r.k[row], r.memory[row] == 1
+    # The world is a family.
     if not is_family(family, people):
         return BAD_FAMILY
+    broken = 0
+    # Nobody is related to themselves; every stated fact is true, and is the only relation of the two.
     for i in range(count):
         word, s, o = facts[3 * i], facts[3 * i + 1], facts[3 * i + 2]
-        if word < 0 or word > 21 or min(s, o) < 0 or max(s, o) >= n or s == o:
+        if s == o:
             return BAD_PATH
-        if true_mask(family, people, s, o) != 1 << (word // 2) or word % 2 != 1 - genders[o] or genders[o] != family[4 * o]:
+        if true_mask(family, people, s, o) != 1 << (word // 2) or word % 2 != 1 - genders[o]:
             broken |= FALSE_FACT
+    if not check_people(facts, count, genders, n, family, scratch.far):
+        broken |= BAD_PEOPLE
+    if not check_generations(facts, count, n, kin.rise, scratch.far):
+        broken |= TOO_OLD
+    # The path leads from one person of the query to the other; for a memory question from its own first person to its last.
     first, last = x, y
     if memory:
         for i in range(count):
@@ -264,44 +382,50 @@ def check_row(
                 first = facts[3 * i + 1]
             if places[i] == k - 1:
                 last = facts[3 * i + 2]
-    if not check_path(facts, places, count, k, first, last, n, spot):
+    if not check_path(facts, places, count, k, first, last, n, scratch.spot):
         return broken | BAD_PATH
-    if distance(facts, count, n, first, last, far) != k:
+    # No way through the stated facts is shorter than k.
+    if distance(facts, count, n, first, last, scratch.far) != k:
         broken |= SHORTER
-    if not check_noise(facts, places, kinds, count, n, noise, spot, far):
+    if not check_noise(facts, places, kinds, count, n, r.noise[row], scratch.spot, scratch.far):
         broken |= BAD_NOISE
-    if not memory:
+    if memory:
+        if not check_memory(facts, places, count, steps, x, y, target):
+            broken |= BAD_MEMORY
+    else:
+        # The story does not state what it asks, and the proof has one step less than the path has facts.
         for i in range(count):
             s, o = facts[3 * i + 1], facts[3 * i + 2]
             if (s == x and o == y) or (s == y and o == x):
                 broken |= STATED
-        if not check_proof(proof, steps, facts, count, genders, compose, x, y, target):
+        if steps != k - 1 or not check_proof(proof, steps, facts, count, genders, kin.compose, x, y, target):
             broken |= BAD_PROOF
+    # The answer is true in the family.
     if true_mask(family, people, x, y) != 1 << (target // 2) or target % 2 != 1 - genders[y]:
         broken |= FALSE_TARGET
-    if not open_masks(masks, n, facts, count, inverse):
-        return broken | CONTRADICTION
-    settle(masks, n, genders, compose, inverse)
+    return broken | check_answer(facts, count, genders, n, kin, scratch.masks, x, y, target)
+
+
+def check_answer(facts: Ints, count: int, genders: Ints, n: int, kin: Kinship, masks: Ints, x: int, y: int, target: int) -> int:
+    """The facts alone leave one relation between the people of the query, and it is the answer."""
+    if not open_masks(masks, n, facts, count, kin.inverse):
+        return CONTRADICTION
+    settle(masks, n, genders, kin.compose, kin.inverse)
     left = masks[x, y]
+    is_one = left & (left - 1) == 0 and left != 1 << NONE_BIT
+    fits = (left >> (target // 2)) & 1 == 1 and target % 2 == 1 - genders[y]
+    broken = 0
     if left == 0:
-        broken |= CONTRADICTION
-    elif left & (left - 1) or left == 1 << NONE_BIT:
-        broken |= AMBIGUOUS if (left >> (target // 2)) & 1 and target % 2 == 1 - genders[y] else AMBIGUOUS | WRONG_LABEL
-    elif left != 1 << (target // 2) or target % 2 != 1 - genders[y]:
-        broken |= WRONG_LABEL
+        broken = CONTRADICTION
+    elif not is_one:
+        broken = AMBIGUOUS if fits else AMBIGUOUS | WRONG_LABEL
+    elif not fits:
+        broken = WRONG_LABEL
     return broken
 
 
-def check_rows(
-    facts: Ints, fact_offsets: Ints, places: Ints, kinds: Ints, genders: Ints, gender_offsets: Ints, family: Ints, family_offsets: Ints,
-    proof: Ints, proof_offsets: Ints, query: Ints, target: Ints, k: Ints, noise: Ints, memory: Ints, compose: Ints, inverse: Ints,
-    masks: Ints, spot: Ints, far: Ints, out: Ints,
-) -> None:  # fmt: skip
-    """`check_row` for every row of flat columns; `fact_offsets`, `family_offsets` and `proof_offsets` count whole items."""
+def check_rows(r: Rows, kin: Kinship, scratch: Scratch, out: Ints) -> None:
+    """`check_row` for every row whose shapes are right."""
     for row in range(len(out)):
-        f, g, p, q = fact_offsets[row], gender_offsets[row], family_offsets[row], proof_offsets[row]
-        out[row] = check_row(
-            facts[3 * f :], places[f:], kinds[f:], fact_offsets[row + 1] - f, genders[g:], gender_offsets[row + 1] - g,
-            family[4 * p :], family_offsets[row + 1] - p, proof[6 * q :], proof_offsets[row + 1] - q,
-            query[2 * row], query[2 * row + 1], target[row], k[row], noise[row], memory[row], compose, inverse, masks, spot, far,
-        )  # fmt: skip
+        if r.is_fit[row] == 1:
+            out[row] = check_row(row, r, kin, scratch)

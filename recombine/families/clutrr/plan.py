@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recombine.core import Batch, Example, Family
+from recombine.errors import FileError
 from recombine.families.clutrr.kinship import CODES, RELATIONS
 from recombine.keys import Stream
 
@@ -111,8 +112,17 @@ def _grouped(values: Sequence[int], width: int) -> list[tuple[int, ...]]:
 
 
 def example(batch: Batch, row: int) -> Example:
-    """The readable view of a row; its meta carries the scalar columns and the job."""
+    """The readable view of a row; its meta carries the scalar columns and the job. A row of the wrong shape is a `FileError`."""
     cells = batch.row(row)
+    lengths = {name: len(cells[name]) for name in ("facts", "places", "kinds", "query", "names", "genders", "proof", "family")}
+    facts_told = lengths["facts"] // 3
+    if (
+        lengths["facts"] % 3 or lengths["proof"] % 6 or lengths["family"] % 4 or lengths["query"] != 2
+        or not lengths["places"] == lengths["kinds"] == facts_told or lengths["names"] != lengths["genders"]
+        or not all(0 <= p < lengths["names"] for p in cells["query"])
+        or not all(0 <= v < (lengths["names"] if i % 3 else len(RELATIONS)) for i, v in enumerate(cells["facts"]))
+    ):  # fmt: skip
+        raise FileError(f"row {batch.id(row)} is malformed: its lists have the lengths {lengths}. Run `recombine verify`.")
     facts = tuple(
         Fact(r, s, o, place, kind)
         for (r, s, o), place, kind in zip(_grouped(cells["facts"], 3), cells["places"], cells["kinds"], strict=True)

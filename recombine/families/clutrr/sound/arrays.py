@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 REASONS = ("clause of another part", "no proof in this family", "family limits", "noise does not fit", "no wording",
-           "story of another part", "target not true")  # fmt: skip
+           "story of another part", "target not true", "too many generations")  # fmt: skip
 _LONGEST_WORD = max(len(name) for name in RELATIONS)
 
 
@@ -27,7 +27,9 @@ class Config(NamedTuple):
     noise: int
     noise_facts: int
     anchor_any: bool
-    hold_out: int
+    hold_out: int  # clauses of a rank below this mark are held out
+    held_pairs: Array  # [22, 22]: whether clauses with these neighbours are held out
+    held_from: int  # the least k at which clauses are held out
     wants_held_out: bool
     rank_low: int
     rank_high: int
@@ -38,7 +40,8 @@ class Config(NamedTuple):
     marriage: float
     min_children: int
     max_children: int
-    max_levels: int
+    max_levels: int  # generations of the whole family
+    acting_levels: int  # generations of the people whom a story names
     memory: float
 
 

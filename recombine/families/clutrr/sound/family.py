@@ -223,6 +223,20 @@ def levels(people: Ints, size: Ints) -> int:
     return found
 
 
+def acting_levels(people: Ints, start: int, stop: int) -> int:
+    """How many generations the named ones of these people span; 0 if nobody is named."""
+    low = 0
+    high = -1
+    for p in range(start, stop):
+        if people[p, NAMED] == 1:
+            if high < low:
+                low = people[p, GENERATION]
+                high = low
+            low = min(low, people[p, GENERATION])
+            high = max(high, people[p, GENERATION])
+    return high - low + 1
+
+
 def most_children(people: Ints, size: Ints) -> int:
     """The largest number of children of any couple."""
     most = 0

@@ -19,6 +19,7 @@ from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
 from recombine.families.clutrr.sound.arrays import REASONS, Buffers, Config, Speech, Turns, Work, make_buffers, make_work
 from recombine.families.clutrr.sound.balance import Cells, cells
 from recombine.families.clutrr.sound.grammar import grammar
+from recombine.families.clutrr.splits import RANKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 ANONYMOUS_POOL = 64
-RANKS = 1 << 24
+ACTING_GENERATIONS = 4
+"""The people whom a story names live at the same time, so they span at most four generations."""
 _BLOCK_ROWS = 4096
 COMPILE_FROM_ROWS = 600
 """Interpreted rows take about three milliseconds each; loading the compiled kernels from cache about a second."""
@@ -56,18 +58,21 @@ def word_tables(d: Dials) -> store.Tables:
 
 
 def wants_held_out(d: Dials) -> bool:
-    """Whether stories of three and more facts must have a held-out clause."""
-    return bool(d.role == "test" and d.values["hold_out"] > 0)
+    """Whether every clause that is long enough must be a held-out one."""
+    return d.role == "test" and (d.held.mark > 0 or bool(d.held.pairs))
 
 
 def _config(d: Dials, pool: int, female: int) -> Config:
     marks = {"test": (0, RANKS // 10), "validation": (RANKS // 10, RANKS // 5), "train": (RANKS // 5, RANKS)}[d.role]
+    pairs = np.zeros((len(RELATIONS), len(RELATIONS)), np.bool_)
+    for first, second in d.held.pairs:
+        pairs[first, second] = True
     return Config(
         noise=d.noise, noise_facts=int(d.values["noise_facts"]), anchor_any=d.values["anchor"] == "any",
-        hold_out=round(d.values["hold_out"] * RANKS), wants_held_out=wants_held_out(d),
+        hold_out=d.held.mark, held_pairs=pairs, held_from=d.held.from_k, wants_held_out=wants_held_out(d),
         rank_low=marks[0], rank_high=marks[1], brackets=d.mentions == "bracketed", female_names=female, all_names=pool,
         relatives=int(d.values["relatives"]), marriage=float(d.marriage), min_children=d.min_children,
-        max_children=d.max_children, max_levels=d.levels, memory=float(d.values["memory"]),
+        max_children=d.max_children, max_levels=d.levels, acting_levels=ACTING_GENERATIONS, memory=float(d.values["memory"]),
     )  # fmt: skip
 
 
@@ -89,7 +94,7 @@ def generate_sound(job: Job) -> Batch:
     d = dials(job)
     columns, rejected = [], np.zeros(len(REASONS), np.int64)
     rows = row_kernels(job.stop - job.start)
-    chosen = cells(d.ks, round(d.values["hold_out"] * RANKS), wants_held_out(d))
+    chosen = cells(d.ks, d.held, wants_held_out(d), d.dropped)
     work = make_work(len(chosen.turns))
     for start in range(job.start, max(job.stop, job.start + 1), _BLOCK_ROWS):
         stop = min(start + _BLOCK_ROWS, job.stop)
@@ -113,7 +118,7 @@ def _block(job: Job, d: Dials, rows: Any, chosen: Cells, work: Work, start: int,
     speech = Speech(tables, questions, name_bytes, name_offsets)
     turns = Turns(np.array(d.ks, np.int64), blocks)
     config = _config(d, len(pool), female)
-    written = rows.write_rows(start, states, turns, grammar(), chosen, config, speech, work, buffers, rng)
+    written = rows.write_rows(start, states, turns, grammar(d.dropped), chosen, config, speech, work, buffers, rng)
     if written < stop - start:
         raise Infeasible(
             f"no story found for row {start + written} of {job.key}: relax levels, max_children, noise_facts or hold_out."

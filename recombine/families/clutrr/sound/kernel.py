@@ -13,7 +13,17 @@ import numpy as np
 from recombine.draws import below
 from recombine.families.clutrr.kinship import SPOUSE as MARRIED
 from recombine.families.clutrr.language.kernel import realize_story
-from recombine.families.clutrr.sound.family import NAMED, SEX, add_person, grow, levels, most_children, place, relation
+from recombine.families.clutrr.sound.family import (
+    NAMED,
+    SEX,
+    acting_levels,
+    add_person,
+    grow,
+    levels,
+    most_children,
+    place,
+    relation,
+)
 from recombine.families.clutrr.sound.proof import _SALT, WORDS, expand, stir
 
 if TYPE_CHECKING:
@@ -31,7 +41,7 @@ LEAN = True
 
 SUPPORTING, IRRELEVANT, DISCONNECTED = 1, 2, 4
 CLEAN_KIND, SUPPORTING_KIND, IRRELEVANT_KIND, DISCONNECTED_KIND = 0, 1, 2, 3
-FAMILY_LIMITS, NO_NOISE, NO_WORDING, OTHER_PART, UNPROVED = 2, 3, 4, 5, 6
+FAMILY_LIMITS, NO_NOISE, NO_WORDING, OTHER_PART, UNPROVED, TOO_OLD = 2, 3, 4, 5, 6, 7
 WORDING_TRIES = 48
 """Wordings drawn for a story until one falls into the part."""
 _INT: Any = np.int64
@@ -94,25 +104,26 @@ def add_walk(w: Work, start: int, length: int, kind: int, rng: Rng) -> bool:
     return True
 
 
-def add_noise(g: Grammar, w: Work, k: int, steps: int, c: Config, rng: Rng) -> bool:
-    """The noise that the part asks for, each kind once; False if it does not fit this family."""
+def add_noise(g: Grammar, w: Work, k: int, steps: int, c: Config, rng: Rng) -> int:
+    """Add the noise that the part asks for, each kind once; the number of people before the strangers, or -1 if it does not fit."""
     noise = c.noise
     if noise & SUPPORTING:
         length = c.noise_facts if c.noise_facts > 0 else 2 + below(rng, max(1, k // 2))
         if not add_support(g, w, k, steps, max(2, length), rng):
-            return False
+            return -1
     if noise & IRRELEVANT:
         length = c.noise_facts if c.noise_facts > 0 else 1 + below(rng, max(1, k // 2))
         anchor = below(rng, k + 1) if c.anchor_any else k * below(rng, 2)
         if not add_walk(w, w.path[anchor], length, IRRELEVANT_KIND, rng):
-            return False
+            return -1
+    strangers: int = w.size[0]
     if noise & DISCONNECTED:
         length = c.noise_facts if c.noise_facts > 0 else 1 + below(rng, max(1, k // 2))
         stranger = add_person(w.people, w.size, below(rng, 2), 0)
         w.people[stranger, NAMED] = 1
         if not add_walk(w, stranger, length, DISCONNECTED_KIND, rng):
-            return False
-    return True
+            return -1
+    return strangers
 
 
 def draw_story(g: Grammar, target: int, k: int, steps: int, c: Config, w: Work, rng: Rng) -> bool:
@@ -121,8 +132,17 @@ def draw_story(g: Grammar, target: int, k: int, steps: int, c: Config, w: Work, 
     w.counts[1] = 0
     for i in range(k):
         add_fact(w, w.clause[i], w.path[i], w.path[i + 1], 0, CLEAN_KIND, i)
-    if c.noise != 0 and not add_noise(g, w, k, steps, c, rng):
-        w.rejected[NO_NOISE] += 1
+    strangers = w.size[0]
+    if c.noise != 0:
+        strangers = add_noise(g, w, k, steps, c, rng)
+        if strangers < 0:
+            w.rejected[NO_NOISE] += 1
+            return False
+    if (
+        acting_levels(w.people, 0, strangers) > c.acting_levels
+        or acting_levels(w.people, strangers, w.size[0]) > c.acting_levels
+    ):
+        w.rejected[TOO_OLD] += 1
         return False
     if levels(w.people, w.size) > c.max_levels or most_children(w.people, w.size) > c.max_children:
         w.rejected[FAMILY_LIMITS] += 1
@@ -200,7 +220,7 @@ def told_rank(w: Work, chunks: int, x: int, y: int) -> int:
 def word_story(w: Work, k: int, x: int, y: int, c: Config, s: Speech, rng: Rng, out: Bytes, at: int) -> tuple[int, int]:
     """Write the story so that it belongs to the part; (new end, chunks), or (-1, reason). Held-out clauses belong by themselves."""
     facts = w.facts[: w.counts[0]]
-    is_apart = c.wants_held_out and k >= 3
+    is_apart = c.wants_held_out and k >= c.held_from
     for _ in range(WORDING_TRIES):
         end, chunks = realize_story(
             facts, w.chain[: w.counts[0]], True, w.genders, w.names, s.name_bytes, s.name_offsets, c.brackets, s.tables, rng,

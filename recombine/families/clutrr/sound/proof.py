@@ -61,6 +61,17 @@ def clause_rank(gender: int, clause: Ints, k: int) -> int:
     return found
 
 
+def is_held_out(gender: int, clause: Ints, k: int, c: Config) -> bool:
+    """Whether a clause is held out: its rank is below the mark, or two of its neighbouring words are a held-out pair."""
+    if k < c.held_from:
+        return False
+    found = clause_rank(gender, clause, k) < c.hold_out
+    for i in range(1, k):
+        if c.held_pairs[clause[i - 1], clause[i]]:
+            found = True
+    return found
+
+
 # --- the tree --------------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +201,7 @@ def draw_path(g: Grammar, cells: Cells, cell: int, target: int, k: int, c: Confi
         if not draw_tree(g, w, gender, target, k, first, last, rng):
             w.rejected[DEAD_END] += 1
             continue
-        if k >= 3 and (clause_rank(gender, w.clause, k) < c.hold_out) != c.wants_held_out:
+        if k >= c.held_from and is_held_out(gender, w.clause, k, c) != c.wants_held_out:
             w.rejected[OTHER_CLAUSE] += 1
             continue
         if not comes_back(g, gender, w.clause, k):

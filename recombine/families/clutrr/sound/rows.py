@@ -10,7 +10,7 @@ from recombine.draws import below, unit
 from recombine.families.clutrr.language.kernel import HYPHEN, copy, realize_question, realize_story
 from recombine.families.clutrr.sound.family import FATHER, MOTHER, SEX, SPOUSE
 from recombine.families.clutrr.sound.kernel import NO_WORDING, draw_story, number_people, word_story
-from recombine.families.clutrr.sound.proof import WORDS, clause_rank, draw_cell, draw_path
+from recombine.families.clutrr.sound.proof import WORDS, draw_cell, draw_path, is_held_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -139,7 +139,7 @@ def write_rows(
             o.clause_offsets[row + 1] = write_clause(w, k, s.tables, o.clause, o.clause_offsets[row])
             o.k[row] = k
             o.target[row] = target
-            o.held_out[row] = k >= 3 and clause_rank(w.genders[w.number[w.path[0]]], w.clause, k) < c.hold_out
+            o.held_out[row] = is_held_out(w.genders[w.number[w.path[0]]], w.clause, k, c)
             o.memory[row] = steps == 0
             write_columns(w, o, row, n, steps, chunks)
             done = True
