@@ -349,6 +349,76 @@ def test_scores_words_sentences_and_chains() -> None:
     assert "ignores_gender" in example.score(RELATIONS[CODES[example.answer] ^ 1]).mistakes
 
 
+RIGHT = (
+    "{}", " {}\n", "**{}**", '"{}"', "({})", "\\boxed{{{}}}", "The answer is {}.", "Answer: {}", "My final answer: the {}", "he is her {}",
+    "It is his {}, I think", "so the relation is\n\n{}", "not an easy one. Answer: {}",
+)  # fmt: skip
+OTHERS = (
+    "step {}", "step-{}", "step{}", "half {}", "half-{}", "great {}", "great-{}", "great-great-{}", "ex {}", "ex-{}", "ex{}",
+    "foster {}", "foster-{}", "god{}", "god-{}", "former {}", "adoptive {}", "not {}", "not the {}", "never his {}", "isn't the {}",
+    "It is not her {}.", "{} figure-{}", "{}'s brother", "mother's {}", "co-{}", "grand-{}-once", "{}-to-be", "no {}",
+)  # fmt: skip
+MANY = {"wife": "wives"}
+
+
+def _spellings(word: str) -> set[str]:
+    found = {word, word.upper(), word.title(), word.replace("-", " "), word.replace("-", "\u2011"), word.replace("-", "_")}
+    if word.startswith("grand"):
+        found |= {f"grand {word[5:]}", f"grand-{word[5:]}"}
+    return found
+
+
+@pytest.mark.parametrize("word", RELATIONS)
+def test_answers_are_normalised_and_other_relations_are_other_answers(word: str) -> None:
+    example = dataclasses.replace(examples(1, k="3")[0], answer=word)
+    for wrapper in RIGHT:
+        for spelled in _spellings(word):
+            assert example.score(wrapper.format(spelled)).value == 1.0, wrapper.format(spelled)
+    first, _, law = word.partition("-")
+    plural = MANY.get(first, f"{first}s") + (f"-{law}" if law else "")
+    for wrapper in OTHERS:
+        for spelled in (word, word.replace("-", " "), word.upper()):
+            text = wrapper.format(spelled, spelled)
+            assert example.score(text).value == 0.0, text
+    for text in (plural, plural.upper(), f"They are his {plural}.", f"reason{word}", f"{word}ly"):
+        assert example.score(text).value == 0.0, text
+    for text in ("person", "Jason", "reason", "Wilson's sonnet", "motherboard", "a brother in law school and a sister"):
+        assert example.score(text).value == 0.0, text
+    for other in RELATIONS:
+        assert example.score(other).value == float(other == word)
+        assert example.score(f"not {other}, but {word}").value == 1.0
+
+
+def test_a_denied_statement_is_no_answer() -> None:
+    example = examples(1, k="3")[0]
+    x, y = (example.plan.names[p] for p in example.plan.query)
+    for text in (
+        f"{y} is not the {example.answer} of {x}.",
+        f"{x}'s {example.answer} is not {y}",
+        f"{y} is {x}'s step-{example.answer}",
+    ):
+        assert example.score(text).value == 0.0, text
+
+
+def test_every_prompt_states_the_conventions_and_none_lies_about_memory() -> None:
+    from recombine.evaluate.prompts import STYLES, Prompter
+    from recombine.families.clutrr.kinship import CONVENTION
+
+    asked = examples(1, k="3", memory=1.0)[0]
+    for style in STYLES:
+        text = Prompter(CLUTRR, style).prompt(asked).text
+        assert CONVENTION in text
+        assert "does not say it directly" not in text
+
+
+def test_proofs_name_the_conventions_they_use() -> None:
+    from recombine.families.clutrr.sound.rules import conventions_of
+
+    assert conventions_of(0, CODES["father"], CODES["wife"]) == ("parent's spouse",)
+    assert conventions_of(1, CODES["son"], CODES["mother"]) == ("child's parent",)
+    assert conventions_of(0, CODES["father"], CODES["mother"]) == ()
+
+
 def test_shortcut_readers() -> None:
     example = examples(1, k="4", noise="irrelevant")[0]
     named = {shortcut.name: shortcut.answer for shortcut in example.explain().shortcuts}
