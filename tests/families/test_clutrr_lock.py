@@ -252,3 +252,20 @@ def test_mutants_of_every_column_are_caught(recipe: str) -> None:
     assert set(tried) >= set(SCHEMA) - {"members"}
     assert set(missed) <= {"family", "members"}, missed  # relatives whom nobody mentions are free, and so are symmetries
     assert set(FREE_COLUMNS) < set(SCHEMA)
+
+
+# --- facets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recipe", ["sound", "release"])
+def test_facets_of_a_batch_are_those_of_its_rows(recipe: str) -> None:
+    batch = batch_of(30, "robust_irrelevant", "test_irrelevant", recipe)
+    columns = CLUTRR.facet_columns(batch, list(CLUTRR.FACETS))
+    for row, example in enumerate(examples_of(batch)):
+        values = CLUTRR.facet_values(example)
+        assert set(values) == set(CLUTRR.FACETS)
+        for name, facet in CLUTRR.FACETS.items():
+            found = columns[name][row]
+            found = tuple(found) if facet.many else found.item() if hasattr(found, "item") else found
+            assert found == values[name], name
+            assert facet.kind != "word" or not facet.values or set(found if facet.many else [found]) <= set(facet.values)

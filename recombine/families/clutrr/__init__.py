@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from recombine.abilities import Prompts
+from recombine.columns import Column
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
-from recombine.families.clutrr import explain, generate, native, oracle, plan, prompts, render, score, survey
+from recombine.facets import Facet, Value
+from recombine.families.clutrr import explain, facets, generate, native, oracle, plan, prompts, render, score, survey
+from recombine.families.clutrr.kinship import CONVENTION
 from recombine.families.clutrr.options import OPTIONS
 from recombine.families.clutrr.splits import SPLITS
 
@@ -47,6 +50,9 @@ class ClutrrFamily:
     CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
     OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
+    FACETS: ClassVar[Mapping[str, Facet]] = facets.FACETS
+    FREE_COLUMNS: ClassVar[Mapping[str, str]] = oracle.FREE_COLUMNS
+    NOTES: ClassVar[tuple[str, ...]] = (CONVENTION,)
     CLUSTER: ClassVar[str] = "clause"
     DIALS: ClassVar[tuple[str, ...]] = ("k", "fact_count")
     MEDIA: ClassVar[tuple[Medium, ...]] = render.MEDIA
@@ -112,6 +118,14 @@ class ClutrrFamily:
     def native_extras(self, jobs: Sequence[Job]) -> Mapping[str, str]:
         """`config.json` of every folder of the released layout."""
         return native.native_extras(jobs)
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        return facets.facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The same for a whole batch."""
+        return facets.facet_columns(batch, names)
 
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """Figures about a file: how much of it is false, ambiguous or shorter than it says."""
