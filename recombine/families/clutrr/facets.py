@@ -94,7 +94,8 @@ def _column(batch: Batch, name: str) -> Column:
     if name.startswith("target.relation"):
         return Coded(_codes(columns["target"]) // 2, NEUTRAL)
     if name == "people":
-        return np.diff(columns["names"].offsets)
+        counts: Column = np.diff(columns["names"].offsets)
+        return counts
     if name in ("target.gender", "asker.gender"):
         asked = np.asarray(columns["query"].values).reshape(-1, 2)[:, int(name == "target.gender")]
         return Coded(np.asarray(columns["genders"].values)[columns["genders"].offsets[:-1] + asked], GENDERS)
