@@ -142,7 +142,7 @@ def _with_templates(cell: Cell, wish: Wish) -> Cell:
 def _average(every: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row with each column's mean: of the paper's printed values, and of ours where the whole column was run."""
     found = []
-    for column in dict.fromkeys(cell.column for cell in every):
+    for column in dict.fromkeys(record["column"] for record in records):
         papers = [cell.paper[0] for cell in every if cell.column == column and cell.paper is not None]
         ours = [r["mean"] for r in records if r["column"] == column and "mean" in r]
         whole = len(ours) == sum(cell.column == column for cell in every)
