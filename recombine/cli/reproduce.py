@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--files", metavar="FOLDER", help="translation: folder with the sentence pairs; CLUTRR: encoder instead of BERT"
     )
+    parser.add_argument("--templates", metavar="FILE", help="CLUTRR: word the stories with the original authors' template file")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
     wish = Wish(
-        arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or ""
+        arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or "",
+        arguments.templates or "",
     )  # fmt: skip
     if arguments.table == LILGYM:
         from recombine.rl.table1 import reproduce_table1

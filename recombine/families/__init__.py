@@ -18,7 +18,7 @@ OURS: dict[str, str] = {
     "nacs": "recombine.families.scan:NACS",
     "gscan": "recombine.families.gscan:GSCAN",
     "reascan": "recombine.families.reascan",
-    "clutrr": "recombine.families.clutrr",
+    "clutrr": "recombine.families.clutrr:CLUTRR",
     "lilgym": "recombine.families.lilgym",
 }
 """Name -> `module:member` that keeps the `Family` protocol."""
@@ -26,7 +26,7 @@ OURS: dict[str, str] = {
 if TYPE_CHECKING:  # the type checker sees a missing member here
     from recombine.families import clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan, clutrr, lilgym)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan, clutrr.CLUTRR, lilgym)
 
 
 class _Families(Mapping[str, str]):

@@ -26,14 +26,17 @@ class Training:
     """How a run is trained. The defaults are those of the NACS paper; a model's `TRAINING` may state others.
 
     A run stops before `epochs` when validation reaches 1.0 (a later epoch cannot be strictly better, so the kept weights
-    would be the same), or after `patience` epochs without improvement (0: never; the paper has no patience).
+    would be the same), or after `patience` epochs without improvement (0: never; the paper has no patience), or after
+    `max_steps` steps (0: no limit). The rate decays by the factor `decay` every epoch, or every `decay_steps` steps, a bit at each.
     """
 
     epochs: int = 50
+    max_steps: int = 0
     batch: int = 32
     optimizer: Literal["sgd", "adam"] = "sgd"
     rate: float = 0.2
     decay: float = 0.96
+    decay_steps: int = 0
     weight_decay: float = 1e-8
     clip: float = 5.0
     warmup_steps: int = 0

@@ -154,8 +154,9 @@ class _Run:
         if state.step == 0:
             torch.manual_seed(keys.state("epoch", t.seed, state.epoch))
             self.model.begin_epoch()
-        while state.step < len(batches):
-            rate = t.rate * t.decay**state.epoch * min(1.0, (state.steps + 1) / max(1, t.warmup_steps))
+        while state.step < len(batches) and not (t.max_steps and state.steps >= t.max_steps):
+            age = state.steps / t.decay_steps if t.decay_steps else float(state.epoch)
+            rate = t.rate * t.decay**age * min(1.0, (state.steps + 1) / max(1, t.warmup_steps))
             for group in self.optimizer.param_groups:
                 group["lr"] = rate
             torch.manual_seed(keys.state("step", t.seed, state.epoch, state.step))
@@ -203,6 +204,8 @@ class _Run:
             return "validation is perfect: no later epoch can be strictly better"
         if t.patience and state.epoch - max(0, state.best_epoch) >= t.patience:
             return f"no better validation in {t.patience} epochs"
+        if t.max_steps and state.steps >= t.max_steps:
+            return f"all {t.max_steps:,} steps are done"
         return f"all {t.epochs} epochs are done" if state.epoch >= t.epochs else ""
 
 

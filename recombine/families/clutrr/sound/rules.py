@@ -7,7 +7,8 @@ Putting two walks end to end and shortening at the joint gives every walk that c
 `COMPOSE[gender of x][r1][r2] = r` holds where all of these are walks of one word.
 
 The axioms: couples are a man and a woman, marry once and share all their children; two names are two persons; nobody
-bears two of the relations to the same person. Step-families and half-siblings do not exist in these stories.
+bears two of the relations to the same person. Step-families and half-siblings do not exist in these stories. Four of the
+shortenings need such a convention (`kinship.CONVENTIONS`): where one is dropped, the shortening leads to somebody without a word.
 """
 
 from __future__ import annotations
@@ -58,10 +59,15 @@ _Walk = tuple[tuple[str, ...], tuple[_Person, ...]]  # steps, and the persons be
 
 _SHORTENED = {"US": "U", "UD": "B", "SD": "D", "DU": "S", "DB": "D", "BU": "U", "BB": "B"}
 _RETURNS = ("UD", "SS", "DU", "BB")
+NEEDS: dict[str, str] = {"US": "parent's spouse", "SD": "spouse's child", "DU": "child's parent", "UD": "parent's child"}
+"""Shortening -> the convention that it needs: a parent's wife may be a stepmother, a child's mother need not be one's wife, …"""
+ALL, NONE = frozenset[str](), frozenset(NEEDS)
+"""What is dropped when all conventions hold, and when none does."""
+_NO_WORD: _Walk = (("?",), ())
 
 
-def _joined(first: _Walk, second: _Walk) -> set[_Walk]:
-    """Every shortest walk that the two walks end to end may be; they meet in one person."""
+def _joined(first: _Walk, second: _Walk, dropped: frozenset[str]) -> set[_Walk]:
+    """Every shortest walk that the two walks end to end may be; they meet in one person. `dropped`: shortenings not to trust."""
     (steps, people), (more, others) = first, second
     if not steps or not more:
         return {(steps + more, people + others[1:])}
@@ -71,9 +77,11 @@ def _joined(first: _Walk, second: _Walk) -> set[_Walk]:
         return {(steps + more, people + others[1:])}
     found: set[_Walk] = set()
     if joint in _RETURNS and (same := _merged(a, c)) is not None:
-        found |= _joined((steps[:-1], (*people[:-2], same)), (more[1:], (same, *others[2:])))
+        found |= _joined((steps[:-1], (*people[:-2], same)), (more[1:], (same, *others[2:])), dropped)
     if joint in _SHORTENED and _may_differ(a, c, must_be_couple=joint == "DU"):
-        found |= _joined((steps[:-1], people[:-1]), ((_SHORTENED[joint], *more[1:]), (a, c, *others[2:])))
+        found |= _joined((steps[:-1], people[:-1]), ((_SHORTENED[joint], *more[1:]), (a, c, *others[2:])), dropped)
+        if joint in dropped:
+            found.add(_NO_WORD)
     return found
 
 
@@ -99,7 +107,7 @@ def _coupled(a: _Person, b: _Person) -> tuple[_Person, _Person]:
     return a, b
 
 
-def joins(subject_gender: int, first: int, second: int) -> set[int]:
+def joins(subject_gender: int, first: int, second: int, dropped: frozenset[str] = ALL) -> set[int]:
     """Every neutral relation (-1: none has a word) that y may have to x where z is x's `first` and y z's `second`.
 
     None at all if y would have to be x: somebody's wife's husband.
@@ -108,14 +116,14 @@ def joins(subject_gender: int, first: int, second: int) -> set[int]:
     ends: set[int] = set()
     for one in _walks(start, first):
         for other in _walks(one[1][-1], second):
-            for steps, _ in _joined(one, (other[0], (one[1][-1], *other[1][1:]))):
+            for steps, _ in _joined(one, (other[0], (one[1][-1], *other[1][1:])), dropped):
                 ends.add(_NEUTRAL_OF.get("".join(steps), -1))
     return ends
 
 
-def composed(subject_gender: int, first: int, second: int) -> int:
+def composed(subject_gender: int, first: int, second: int, dropped: frozenset[str] = ALL) -> int:
     """The word for y to x where z is the `first` of x and y the `second` of z; -1 where no single word follows."""
-    ends = joins(subject_gender, first, second)
+    ends = joins(subject_gender, first, second, dropped)
     if len(ends) != 1 or -1 in ends:
         return -1
     return 2 * ends.pop() + 1 - GENDER[second]
@@ -127,16 +135,22 @@ def fits(subject_gender: int, code: int) -> bool:
 
 
 @cache
-def compose_table() -> NDArray[np.int8]:
-    """COMPOSE[gender of x, r1, r2] = r or -1, over the 22 words."""
+def compose_table(dropped: frozenset[str] = ALL) -> NDArray[np.int8]:
+    """COMPOSE[gender of x, r1, r2] = r or -1, over the 22 words, without the conventions that are dropped."""
     import numpy as np
 
     n = len(RELATIONS)
     table = np.full((2, n, n), -1, np.int8)
     for gender, first, second in product((0, 1), range(n), range(n)):
         if fits(gender, first) and fits(GENDER[first], second):
-            table[gender, first, second] = composed(gender, first, second)
+            table[gender, first, second] = composed(gender, first, second, dropped)
     return table
+
+
+@cache
+def conventions_of(subject_gender: int, first: int, second: int) -> tuple[str, ...]:
+    """The conventions (names in `kinship.CONVENTIONS`) without any one of which the rule would not hold."""
+    return tuple(name for joint, name in NEEDS.items() if compose_table(frozenset({joint}))[subject_gender, first, second] < 0)
 
 
 @cache

@@ -13,10 +13,13 @@ from recombine import keys
 from recombine.columns import Coded, Ragged, Text
 from recombine.core import Batch, Job
 from recombine.errors import Infeasible, UsageError
-from recombine.families.clutrr.closure import Edge, Tree, closure
 from recombine.families.clutrr.kinship import RELATIONS, word
+from recombine.families.clutrr.language import store
 from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
-from recombine.families.clutrr.runs import Clause, Puzzle, Run
+from recombine.families.clutrr.release.closure import Edge, Tree, closure
+from recombine.families.clutrr.release.runs import Clause, Puzzle, Run
+from recombine.families.clutrr.sound.arrays import Given, Speech, Told, make_work
+from recombine.families.clutrr.sound.generate import name_table, row_kernels, word_tables
 from recombine.families.clutrr.splits import TEST_PER_K, TRAIN_PER_K, VALIDATION_PER_K, contents
 from recombine.keys import Stream
 
@@ -29,8 +32,6 @@ K2_TEST_ROWS = 0.23
 @lru_cache(maxsize=32)
 def _run(key: str, job: Job, k: int, noise: int, role: str, clauses: frozenset[Clause] | None) -> tuple[Tree, list[Puzzle]]:
     """The puzzles of one run, named by `key`: the job without its part, so that the parts of a split share it."""
-    from recombine.families.clutrr.generate import name_table
-
     d = dials(job)
     pool, female, _, _ = name_table(d.mentions, d.values["names"])
     run = Run(d, k, noise, Stream("clutrr release", key, k, noise, role), len(pool), female, WANTED[role])
@@ -90,7 +91,7 @@ def _whole(job: Job) -> Job:
     return job.rows(0, 0)
 
 
-def size(job: Job) -> int:
+def release_size(job: Job) -> int:
     """How many rows the part holds: the original's counts follow from its run, and overshoot."""
     return len(_part(_whole(job))[0])
 
@@ -158,9 +159,6 @@ def _chains(noise: tuple[tuple[Edge, int], ...]) -> Iterator[int]:
 
 
 def _columns(rows: list[_Row], d: Dials, states: Any) -> dict[str, Any]:
-    from recombine.families.clutrr.generate import make_work, name_table, row_kernels, word_tables
-    from recombine.families.clutrr.language import store
-
     pool, _, name_bytes, name_offsets = name_table(d.mentions, d.values["names"])
     tables = word_tables(d)
     facts = np.array([f for row in rows for f in row.facts], np.int32).reshape(-1, 3)
@@ -171,25 +169,36 @@ def _columns(rows: list[_Row], d: Dials, states: Any) -> dict[str, Any]:
     people = _ragged(named, np.int32)
     longest = int(np.diff(name_offsets).max())
     most = int(counts.max(initial=1))
-    kernel = row_kernels(len(rows))
-    text = np.empty(max(1, len(rows)) * store.room(tables, most, longest), np.uint8)
-    question = np.empty(max(1, len(rows)) * (200 + 6 * longest), np.uint8)
-    out_facts, told = np.empty_like(facts), np.zeros(len(facts), np.int32)
-    order = np.zeros(len(facts), np.int64)
-    text_offsets, question_offsets, told_offsets = (np.zeros(len(rows) + 1, np.int64) for _ in range(3))
-    written = kernel.tell_rows(
-        states, facts, np.array([c for row in rows for c in row.chains], np.int32), offsets,
-        _ragged(genders, np.int8).values, people.values, people.offsets, np.array([q for row in rows for q in row.query], np.int32),
-        d.mentions == "bracketed", name_bytes, name_offsets, tables, store.questions(), make_work(1),
-        text, text_offsets, question, question_offsets, out_facts, order, told, told_offsets, np.zeros(1, np.uint64),
-    )  # fmt: skip
+    told = Told(
+        text=np.empty(max(1, len(rows)) * store.room(tables, most, longest), np.uint8),
+        text_offsets=np.zeros(len(rows) + 1, np.int64),
+        question=np.empty(max(1, len(rows)) * (200 + 6 * longest), np.uint8),
+        question_offsets=np.zeros(len(rows) + 1, np.int64),
+        facts=np.empty_like(facts),
+        order=np.zeros(len(facts), np.int64),
+        chunks=np.zeros(len(facts), np.int32),
+        chunk_offsets=np.zeros(len(rows) + 1, np.int64),
+    )
+    given = Given(
+        facts=facts,
+        chains=np.array([c for row in rows for c in row.chains], np.int32),
+        offsets=offsets,
+        genders=np.asarray(_ragged(genders, np.int8).values),
+        names=np.asarray(people.values),
+        people_offsets=people.offsets,
+        query=np.array([q for row in rows for q in row.query], np.int32),
+    )
+    speech = Speech(tables, store.questions(), name_bytes, name_offsets)
+    written = row_kernels(len(rows)).tell_rows(
+        states, given, d.mentions == "bracketed", speech, make_work(1), told, np.zeros(1, np.uint64)
+    )
     if written < len(rows):
         raise Infeasible("the templates cannot word every clause of this part; use a file that covers all relations.")
-    places = np.array([p for row in rows for p in row.places], np.int8)[order]
-    kinds = np.array([k for row in rows for k in row.kinds], np.int8)[order]
+    places = np.array([p for row in rows for p in row.places], np.int8)[told.order]
+    kinds = np.array([k for row in rows for k in row.kinds], np.int8)[told.order]
     return {
-        "story": Text(text[: text_offsets[-1]].copy(), text_offsets),
-        "question": Text(question[: question_offsets[-1]].copy(), question_offsets),
+        "story": Text(told.text[: told.text_offsets[-1]].copy(), told.text_offsets),
+        "question": Text(told.question[: told.question_offsets[-1]].copy(), told.question_offsets),
         "query": _ragged([row.query for row in rows], np.int16),
         "target": Coded(np.array([row.target for row in rows], np.int8), RELATIONS),
         "k": np.array([len(row.puzzle.path) for row in rows], np.int8),
@@ -200,12 +209,12 @@ def _columns(rows: list[_Row], d: Dials, states: Any) -> dict[str, Any]:
         "memory": np.array([row.memory for row in rows], np.bool_),
         "names": Ragged(Coded(np.asarray(people.values), pool), people.offsets),
         "genders": _ragged(genders, np.int8),
-        "facts": Ragged(out_facts.astype(np.int16).reshape(-1), 3 * offsets),
+        "facts": Ragged(told.facts.astype(np.int16).reshape(-1), 3 * offsets),
         "places": Ragged(places, offsets),
         "kinds": Ragged(kinds, offsets),
         "proof": _ragged([row.proof for row in rows], np.int16),
         "family": _ragged([row.family for row in rows], np.int16),
-        "paraphrases": Ragged(told[: told_offsets[-1]].copy(), told_offsets),
+        "paraphrases": Ragged(told.chunks[: told.chunk_offsets[-1]].copy(), told.chunk_offsets),
         "members": _ragged([row.named for row in rows], np.int16),
     }
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from recombine import kernels
 from recombine.errors import Infeasible
-from recombine.families.clutrr.closure import Edge, Tree, closure, expansions, grow_tree
 from recombine.families.clutrr.options import Dials
+from recombine.families.clutrr.release.closure import Edge, Tree, closure, expansions, grow_tree
 from recombine.keys import Stream
 
 MAX_ROUNDS = 4_000
 COMPILE_FROM_ROWS = 2_000
-_MODULE = "recombine.families.clutrr.run_kernel"
+_MODULE = "recombine.families.clutrr.release.kernel"
 
 Clause = tuple[int, ...]
 Names = tuple[int, ...]

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from recombine.draws import below, unit
-from recombine.families.clutrr.chaining import clause_rank, draw_cell, draw_path
-from recombine.families.clutrr.genealogy import FATHER, MOTHER, SEX, SPOUSE
-from recombine.families.clutrr.kernel import NO_WORDING, draw_story, number_people, word_story
-from recombine.families.clutrr.language.kernel import copy, realize_question, realize_story
+from recombine.families.clutrr.language.kernel import HYPHEN, copy, realize_question, realize_story
+from recombine.families.clutrr.sound.family import FATHER, MOTHER, SEX, SPOUSE
+from recombine.families.clutrr.sound.kernel import NO_WORDING, draw_story, number_people, word_story
+from recombine.families.clutrr.sound.proof import WORDS, draw_cell, draw_path, is_held_out
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recombine.families.clutrr.language.store import Tables
+    from recombine.families.clutrr.sound.arrays import Buffers, Config, Given, Speech, Told, Turns, Work
+    from recombine.families.clutrr.sound.balance import Cells
+    from recombine.families.clutrr.sound.grammar import Grammar
+
+    Ints = NDArray[np.integer[Any]]
+    Rng = NDArray[np.uint64]
+    Bytes = NDArray[np.uint8]
 
 KERNEL = True
 LEAN = True
@@ -17,7 +31,7 @@ TRIES = 400
 """Redraws of an item before the part is declared infeasible; after a quarter of them another cell will do, after half any target."""
 
 
-def draw_stratum(row: int, block: int, turns: Any, block_states: Any, w: Any, rng: Any) -> Any:
+def draw_stratum(row: int, block: int, turns: Ints, block_states: Ints, w: Work, rng: Rng) -> int:
     """The (k, target) of a row: every block of rows holds the same ones, each as often as its share, in an order of its own."""
     strata = len(turns)
     if w.block[0] != block:
@@ -28,10 +42,11 @@ def draw_stratum(row: int, block: int, turns: Any, block_states: Any, w: Any, rn
         for i in range(strata - 1, 0, -1):
             j = below(rng, i + 1)
             w.strata[i], w.strata[j] = w.strata[j], w.strata[i]
-    return w.strata[row % strata]
+    found: int = w.strata[row % strata]
+    return found
 
 
-def write_columns(w: Any, o: Any, row: int, n: int, steps: int, chunks: int) -> None:
+def write_columns(w: Work, o: Buffers, row: int, n: int, steps: int, chunks: int) -> None:
     """Append facts as told, people, family, proof and paraphrases of a row."""
     at = o.fact_offsets[row]
     told = o.chunk_offsets[row]
@@ -68,50 +83,49 @@ def write_columns(w: Any, o: Any, row: int, n: int, steps: int, chunks: int) -> 
     o.proof_offsets[row + 1] = at
 
 
-def write_clause(w: Any, k: int, t: Any, out: Any, at: int) -> Any:
+def write_clause(w: Work, k: int, t: Tables, out: Bytes, at: int) -> int:
     """Append the clause in words joined by hyphens; the new end."""
     for i in range(k):
         if i > 0:
-            out[at] = 45
+            out[at] = HYPHEN
             at += 1
         at = copy(out, at, t.pool, t.words[w.clause[i], 0], t.words[w.clause[i], 1])
     return at
 
 
 def write_rows(
-    first_row: int, states: Any, block_states: Any, ks: Any, g: Any, cells: Any, c: Any, name_bytes: Any, name_offsets: Any,
-    t: Any, q: Any, w: Any, o: Any, rng: Any,
-) -> Any:  # fmt: skip
+    first_row: int, states: Rng, turns: Turns, g: Grammar, cells: Cells, c: Config, s: Speech, w: Work, o: Buffers, rng: Rng
+) -> int:  # fmt: skip
     """Fill the buffers with one row per state; the number of rows written (fewer if an item found no story)."""
     strata = len(cells.turns)
     first_block = first_row // strata
     for row in range(len(states)):
         index = first_row + row
-        stratum = draw_stratum(index, index // strata - first_block, cells.turns, block_states, w, rng)
-        k = ks[stratum // 22]
+        stratum = draw_stratum(index, index // strata - first_block, cells.turns, turns.block_states, w, rng)
+        k = turns.ks[stratum // WORDS]
         rng[0] = states[row]
         done = False
         cell = -1
         for attempt in range(TRIES):
             if attempt >= TRIES // 2:
-                stratum = stratum // 22 * 22 + below(rng, 22)
+                stratum = stratum // WORDS * WORDS + below(rng, WORDS)
             if attempt >= TRIES // 4 or cell < 0:
                 cell = draw_cell(cells, stratum, rng)
                 if cell < 0:
                     continue
-            steps = draw_path(g, cells, cell, stratum % 22, k, c, w, rng)
+            steps = draw_path(g, cells, cell, stratum % WORDS, k, c, w, rng)
             if steps < 0:
                 cell = -1  # no clause of this part has such ends, or next to none
                 continue
-            if not draw_story(g, stratum % 22, k, steps, c, w, rng):
+            if not draw_story(g, stratum % WORDS, k, steps, c, w, rng):
                 continue
             n = number_people(w, c, rng)
-            lo, hi, target = 0, k, stratum % 22
+            lo, hi, target = 0, k, stratum % WORDS
             if c.memory > 0.0 and unit(rng) < c.memory:
                 lo = below(rng, k)
                 hi, target, steps = lo + 1, w.clause[lo], 0
             x, y = w.number[w.path[lo]], w.number[w.path[hi]]
-            end, chunks = word_story(w, k, x, y, c, name_bytes, name_offsets, t, rng, o.text, o.text_offsets[row])
+            end, chunks = word_story(w, k, x, y, c, s, rng, o.text, o.text_offsets[row])
             if end < 0:
                 if chunks == NO_WORDING:
                     w.rejected[NO_WORDING] += 1
@@ -119,13 +133,13 @@ def write_rows(
             o.text_offsets[row + 1] = end
             o.query[2 * row], o.query[2 * row + 1] = x, y
             o.question_offsets[row + 1] = realize_question(
-                o.query[2 * row : 2 * row + 2], w.names, name_bytes, name_offsets, c.brackets, q, rng,
+                o.query[2 * row : 2 * row + 2], w.names, s.name_bytes, s.name_offsets, c.brackets, s.questions, rng,
                 o.question, o.question_offsets[row],
             )  # fmt: skip
-            o.clause_offsets[row + 1] = write_clause(w, k, t, o.clause, o.clause_offsets[row])
+            o.clause_offsets[row + 1] = write_clause(w, k, s.tables, o.clause, o.clause_offsets[row])
             o.k[row] = k
             o.target[row] = target
-            o.held_out[row] = k >= 3 and clause_rank(w.genders[w.number[w.path[0]]], w.clause, k) < c.hold_out
+            o.held_out[row] = is_held_out(w.genders[w.number[w.path[0]]], w.clause, k, c)
             o.memory[row] = steps == 0
             write_columns(w, o, row, n, steps, chunks)
             done = True
@@ -135,34 +149,31 @@ def write_rows(
     return len(states)
 
 
-def tell_rows(
-    states: Any, facts: Any, chains: Any, offsets: Any, genders: Any, names: Any, people_offsets: Any, query: Any, brackets: bool,
-    name_bytes: Any, name_offsets: Any, t: Any, q: Any, w: Any, text: Any, text_offsets: Any, question: Any,
-    question_offsets: Any, out_facts: Any, order: Any, told: Any, told_offsets: Any, rng: Any,
-) -> Any:  # fmt: skip
-    """Word rows whose facts are given; `order` receives which fact was told when. The number of rows that could be worded."""
+def tell_rows(states: Rng, given: Given, brackets: bool, s: Speech, w: Work, o: Told, rng: Rng) -> int:
+    """Word rows whose facts are given; the number of rows that could be worded."""
     for row in range(len(states)):
         rng[0] = states[row]
-        start, stop = offsets[row], offsets[row + 1]
-        own_names, own_genders = names[people_offsets[row] :], genders[people_offsets[row] :]
+        start, stop = given.offsets[row], given.offsets[row + 1]
+        names, genders = given.names[given.people_offsets[row] :], given.genders[given.people_offsets[row] :]
         end, chunks = realize_story(
-            facts[start:stop], chains[start:stop], True, own_genders, own_names, name_bytes, name_offsets, brackets, t, rng,
-            w.ways, w.plan, w.telling, text, text_offsets[row],
+            given.facts[start:stop], given.chains[start:stop], True, genders, names, s.name_bytes, s.name_offsets, brackets,
+            s.tables, rng, w.ways, w.plan, w.telling, o.text, o.text_offsets[row],
         )  # fmt: skip
         if end < 0:
             return row
-        text_offsets[row + 1] = end
-        question_offsets[row + 1] = realize_question(
-            query[2 * row : 2 * row + 2], own_names, name_bytes, name_offsets, brackets, q, rng, question, question_offsets[row]
+        o.text_offsets[row + 1] = end
+        o.question_offsets[row + 1] = realize_question(
+            given.query[2 * row : 2 * row + 2], names, s.name_bytes, s.name_offsets, brackets, s.questions, rng,
+            o.question, o.question_offsets[row],
         )  # fmt: skip
         at = start
         for c in range(chunks):
             chunk = w.telling[c]
-            told[told_offsets[row] + c] = w.plan[chunk, 2]
+            o.chunks[o.chunk_offsets[row] + c] = w.plan[chunk, 2]
             for i in range(w.plan[chunk, 0], w.plan[chunk, 0] + w.plan[chunk, 1]):
-                order[at] = start + i
+                o.order[at] = start + i
                 for j in range(3):
-                    out_facts[at, j] = facts[start + i, j]
+                    o.facts[at, j] = given.facts[start + i, j]
                 at += 1
-        told_offsets[row + 1] = told_offsets[row] + chunks
+        o.chunk_offsets[row + 1] = o.chunk_offsets[row] + chunks
     return len(states)

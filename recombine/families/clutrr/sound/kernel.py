@@ -6,28 +6,52 @@ and names, then the wording. A draw that breaks a law is thrown away and counted
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.clutrr.chaining import _SALT, expand, stir
-from recombine.families.clutrr.genealogy import NAMED, SEX, add_person, grow, levels, most_children, place, relation
+from recombine.families.clutrr.kinship import SPOUSE as MARRIED
 from recombine.families.clutrr.language.kernel import realize_story
+from recombine.families.clutrr.sound.family import (
+    NAMED,
+    SEX,
+    acting_levels,
+    add_person,
+    grow,
+    levels,
+    most_children,
+    place,
+    relation,
+)
+from recombine.families.clutrr.sound.proof import _SALT, WORDS, expand, stir
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recombine.families.clutrr.sound.arrays import Config, Speech, Work
+    from recombine.families.clutrr.sound.grammar import Grammar
+
+    Ints = NDArray[np.integer[Any]]
+    Rng = NDArray[np.uint64]
+    Bytes = NDArray[np.uint8]
 
 KERNEL = True
 LEAN = True
 
 SUPPORTING, IRRELEVANT, DISCONNECTED = 1, 2, 4
 CLEAN_KIND, SUPPORTING_KIND, IRRELEVANT_KIND, DISCONNECTED_KIND = 0, 1, 2, 3
-FAMILY_LIMITS, NO_NOISE, NO_WORDING, OTHER_PART, UNPROVED = 2, 3, 4, 5, 6
-_INT, _S40 = np.int64, np.uint64(40)
+FAMILY_LIMITS, NO_NOISE, NO_WORDING, OTHER_PART, UNPROVED, TOO_OLD = 2, 3, 4, 5, 6, 7
+WORDING_TRIES = 48
+"""Wordings drawn for a story until one falls into the part."""
+_INT: Any = np.int64
+_S40 = np.uint64(40)
 
 
 # --- people and facts ------------------------------------------------------------------------------------------------
 
 
-def add_fact(w: Any, code: int, subject: int, relative: int, chain: int, kind: int, position: int) -> None:
+def add_fact(w: Work, code: int, subject: int, relative: int, chain: int, kind: int, position: int) -> None:
     """Append a stated fact with its chain, its kind, and its place on the path (-1 for noise)."""
     n = w.counts[0]
     w.facts[n, 0], w.facts[n, 1], w.facts[n, 2] = code, subject, relative
@@ -37,7 +61,7 @@ def add_fact(w: Any, code: int, subject: int, relative: int, chain: int, kind: i
     w.counts[0] = n + 1
 
 
-def add_support(g: Any, w: Any, k: int, steps: int, length: int, rng: Any) -> Any:
+def add_support(g: Grammar, w: Work, k: int, steps: int, length: int, rng: Rng) -> bool:
     """A detour: `length` facts through new people between two people of the path, longer than the way along the path."""
     for i in range(k + 1):
         w.number[w.path[i]] = i
@@ -64,14 +88,14 @@ def add_support(g: Any, w: Any, k: int, steps: int, length: int, rng: Any) -> An
     return True
 
 
-def add_walk(w: Any, start: int, length: int, kind: int, rng: Any) -> Any:
+def add_walk(w: Work, start: int, length: int, kind: int, rng: Rng) -> bool:
     """A chain of facts through new people only, from one person outwards."""
     w.counts[1] += 1
     at = start
     for _ in range(length):
-        code = below(rng, 22)
-        if code // 2 == 2:
-            code = 4 + w.people[at, SEX]
+        code = below(rng, WORDS)
+        if code // 2 == MARRIED:  # a man has a wife, a woman a husband
+            code = 2 * MARRIED + w.people[at, SEX]
         p = place(w.people, w.size, at, code, rng)
         if p < 0:
             return False
@@ -80,35 +104,45 @@ def add_walk(w: Any, start: int, length: int, kind: int, rng: Any) -> Any:
     return True
 
 
-def add_noise(g: Any, w: Any, k: int, steps: int, c: Any, rng: Any) -> Any:
-    """The noise that the part asks for, each kind once; False if it does not fit this family."""
+def add_noise(g: Grammar, w: Work, k: int, steps: int, c: Config, rng: Rng) -> int:
+    """Add the noise that the part asks for, each kind once; the number of people before the strangers, or -1 if it does not fit."""
     noise = c.noise
     if noise & SUPPORTING:
         length = c.noise_facts if c.noise_facts > 0 else 2 + below(rng, max(1, k // 2))
         if not add_support(g, w, k, steps, max(2, length), rng):
-            return False
+            return -1
     if noise & IRRELEVANT:
         length = c.noise_facts if c.noise_facts > 0 else 1 + below(rng, max(1, k // 2))
         anchor = below(rng, k + 1) if c.anchor_any else k * below(rng, 2)
         if not add_walk(w, w.path[anchor], length, IRRELEVANT_KIND, rng):
-            return False
+            return -1
+    strangers: int = w.size[0]
     if noise & DISCONNECTED:
         length = c.noise_facts if c.noise_facts > 0 else 1 + below(rng, max(1, k // 2))
         stranger = add_person(w.people, w.size, below(rng, 2), 0)
         w.people[stranger, NAMED] = 1
         if not add_walk(w, stranger, length, DISCONNECTED_KIND, rng):
-            return False
-    return True
+            return -1
+    return strangers
 
 
-def draw_story(g: Any, target: int, k: int, steps: int, c: Any, w: Any, rng: Any) -> Any:
+def draw_story(g: Grammar, target: int, k: int, steps: int, c: Config, w: Work, rng: Rng) -> bool:
     """Facts, noise and relatives around a proved path; False if they break a law."""
     w.counts[0] = 0
     w.counts[1] = 0
     for i in range(k):
         add_fact(w, w.clause[i], w.path[i], w.path[i + 1], 0, CLEAN_KIND, i)
-    if c.noise != 0 and not add_noise(g, w, k, steps, c, rng):
-        w.rejected[NO_NOISE] += 1
+    strangers = w.size[0]
+    if c.noise != 0:
+        strangers = add_noise(g, w, k, steps, c, rng)
+        if strangers < 0:
+            w.rejected[NO_NOISE] += 1
+            return False
+    if (
+        acting_levels(w.people, 0, strangers) > c.acting_levels
+        or acting_levels(w.people, strangers, w.size[0]) > c.acting_levels
+    ):
+        w.rejected[TOO_OLD] += 1
         return False
     if levels(w.people, w.size) > c.max_levels or most_children(w.people, w.size) > c.max_children:
         w.rejected[FAMILY_LIMITS] += 1
@@ -120,7 +154,7 @@ def draw_story(g: Any, target: int, k: int, steps: int, c: Any, w: Any, rng: Any
     return True
 
 
-def number_people(w: Any, c: Any, rng: Any) -> Any:
+def number_people(w: Work, c: Config, rng: Rng) -> int:
     """Give everyone a number (the named ones first, shuffled) and the named ones distinct names; how many are named."""
     n = 0
     for p in range(w.size[0]):
@@ -161,7 +195,7 @@ def number_people(w: Any, c: Any, rng: Any) -> Any:
 # --- wording and parts -----------------------------------------------------------------------------------------------
 
 
-def told_rank(w: Any, chunks: int, x: int, y: int) -> Any:
+def told_rank(w: Work, chunks: int, x: int, y: int) -> int:
     """A fixed number in [0, 2**24) for the story without its names: the paraphrases, the facts as told, and the query."""
     for i in range(len(w.seen)):
         w.seen[i] = -1
@@ -179,18 +213,17 @@ def told_rank(w: Any, chunks: int, x: int, y: int) -> Any:
                     seen += 1
                 word = stir(word, w.seen[p])
     word = stir(stir(word, w.seen[x]), w.seen[y])
-    return _INT(word >> _S40)
+    found: int = _INT(word >> _S40)
+    return found
 
 
-def word_story(
-    w: Any, k: int, x: int, y: int, c: Any, name_bytes: Any, name_offsets: Any, t: Any, rng: Any, out: Any, at: int
-) -> Any:
+def word_story(w: Work, k: int, x: int, y: int, c: Config, s: Speech, rng: Rng, out: Bytes, at: int) -> tuple[int, int]:
     """Write the story so that it belongs to the part; (new end, chunks), or (-1, reason). Held-out clauses belong by themselves."""
     facts = w.facts[: w.counts[0]]
-    is_apart = c.wants_held_out and k >= 3
-    for _ in range(48):
+    is_apart = c.wants_held_out and k >= c.held_from
+    for _ in range(WORDING_TRIES):
         end, chunks = realize_story(
-            facts, w.chain[: w.counts[0]], True, w.genders, w.names, name_bytes, name_offsets, c.brackets, t, rng,
+            facts, w.chain[: w.counts[0]], True, w.genders, w.names, s.name_bytes, s.name_offsets, c.brackets, s.tables, rng,
             w.ways, w.plan, w.telling, out, at,
         )  # fmt: skip
         if end < 0:

@@ -18,7 +18,7 @@ from recombine.errors import RecombineError, shown
 MAX_CHARACTERS = 1 << 20
 """Longest text that is read."""
 
-Edge = tuple[str, str, str]
+Tie = tuple[str, str, str]
 """A fact without direction: (kind, lower, upper) for kinds with a direction, the two names sorted for the others."""
 
 _TOKEN = re.compile(r"\[[^\[\]\n]{1,80}\]|@?\w[\w-]*|'s\b|[^\w\s]")
@@ -52,7 +52,7 @@ class Statement:
     relative: str
 
     @property
-    def edge(self) -> Edge:
+    def edge(self) -> Tie:
         """The fact without direction or gender: `Bob's aunt Ann` and `Ann's nephew Bob` are the same edge."""
         kind, direction, _ = _KIN[self.word]
         if direction == 0:
@@ -68,7 +68,7 @@ class Reading:
     genders: Mapping[str, str]
 
     @property
-    def edges(self) -> frozenset[Edge]:
+    def edges(self) -> frozenset[Tie]:
         """The facts without direction."""
         return frozenset(s.edge for s in self.statements)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,7 +119,7 @@ def name_pool(path: str = "") -> tuple[tuple[str, ...], int]:
     return female + male, len(female)
 
 
-def name_arrays(names: tuple[str, ...]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def name_arrays(names: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Names end to end as bytes, and their offsets: the form in which kernels write them."""
     import numpy as np
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from recombine.core import Example, Problem
 from recombine.errors import shown
-from recombine.families.clutrr import fixpoint
-from recombine.families.clutrr.kinship import CODES, NEUTRAL, RELATIONS
-from recombine.families.clutrr.plan import Fact, People, Plan
+from recombine.families.clutrr import oracle_kernel
+from recombine.families.clutrr.kinship import CODES, NEUTRAL
+from recombine.families.clutrr.plan import KINDS as NOISES
+from recombine.families.clutrr.plan import Fact, People, StoryPlan
 
 _RULES: dict[tuple[int, int], tuple[int, ...]] = {
     (1, 1): (5,), (1, 2): (9,), (1, 3): (1,), (1, 4): (0,), (1, 6): (3,),
@@ -56,13 +59,16 @@ def joined_by(facts: Sequence[Fact], x: int, y: int) -> int | None:
 
 def validate_release(example: Example) -> list[Problem]:
     """Errors: the target does not follow, or words and genders disagree. Artifacts: what `sound` would not allow."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     if example.answer not in CODES:
         return [Problem("wrong_label", f"{shown(example.answer)} is none of the 22 relations")]
     target = CODES[example.answer]
     found = _shape_problems(example, plan)
     x, y = plan.query
     path = plan.path
+    if not path:
+        return found
+    found += _proof_problems(example, plan, target) + _family_problems(example, plan)
     if example.meta.get("memory"):
         if (target, x, y) not in {fact.triple for fact in path}:
             found.append(
@@ -81,7 +87,7 @@ def validate_release(example: Example) -> list[Problem]:
     return found + _artifacts(example, plan, path, target)
 
 
-def _shape_problems(example: Example, plan: Plan) -> list[Problem]:
+def _shape_problems(example: Example, plan: StoryPlan) -> list[Problem]:
     path = plan.path
     found = []
     x, y = plan.query
@@ -92,15 +98,80 @@ def _shape_problems(example: Example, plan: Plan) -> list[Problem]:
     wrong = [f for f in plan.facts if f.relation % 2 != 1 - plan.genders[f.relative]]
     if wrong:
         found.append(Problem("wrong_gender", f"the words and genders disagree: {plan.sentence(*wrong[0].triple)}"))
-    clause = "-".join(RELATIONS[fact.relation] for fact in path)
-    if example.meta.get("clause", clause) != clause:
-        found.append(
-            Problem("wrong_clause", f"the clause is called {shown(example.meta['clause'])}, but the path says {clause}")
-        )
+    if [fact.place for fact in path] != list(range(int(example.meta.get("k", len(path))))):
+        found.append(Problem("bad_path", f"the places on the path are {[fact.place for fact in path]}, not 0 to k - 1"))
+    kinds = {fact.kind for fact in plan.facts} - {0}
+    named = {NOISES.index(kind) for kind in str(example.meta.get("noise", "clean")).split("+") if kind in NOISES} - {0}
+    if (kinds != named and "members" in example.meta) or any((f.place >= 0) != (f.kind == 0) for f in plan.facts):
+        found.append(Problem("bad_noise", f"the noise is called {shown(example.meta.get('noise'))}, but has other kinds"))
     return found
 
 
-def _artifacts(example: Example, plan: Plan, path: Sequence[Fact], target: int) -> list[Problem]:
+def _proof_problems(example: Example, plan: StoryPlan, target: int) -> list[Problem]:
+    """A proof, where there is one, ends in the answer; each step follows by a released rule from the path or later steps."""
+    is_needed = "members" in example.meta and not example.meta.get("memory")
+    if not plan.proof and not is_needed:
+        return []
+    if example.meta.get("memory") or len(plan.proof) != len(plan.path) - 1:
+        return [Problem("bad_proof", f"the proof has {len(plan.proof)} steps for a path of {len(plan.path)} facts")]
+    known = {fact.triple for fact in plan.path}
+    for step in reversed(plan.proof):
+        premises = {(step.first, step.x, step.z), (step.second, step.z, step.y)}
+        follows = _RULES.get((step.first // 2, step.second // 2)) == (step.result // 2,)
+        if not premises <= known or not follows or step.result % 2 != 1 - plan.genders[step.y]:
+            return [Problem("bad_proof", f"this step does not follow: {plan.sentence(step.result, step.x, step.y)}")]
+        known.add((step.result, step.x, step.y))
+    root = plan.proof[0]
+    if (root.result, root.x, root.y) != (target, *plan.query):
+        return [Problem("bad_proof", "the proof does not end in the answer")]
+    return []
+
+
+def _family_problems(example: Example, plan: StoryPlan) -> list[Problem]:
+    """The people of the story have the genders of the family; in the released family, `members` says who they are."""
+    world: People | None = example.world
+    if world is None:
+        return []
+    if world.genders[: len(plan.genders)] != plan.genders:
+        return [Problem("bad_people", "somebody has another gender in the family than in the story")]
+    members = example.meta.get("members")
+    if members is None:
+        return []
+    if len(members) != len(plan.names) or len(set(members)) != len(members):
+        return [
+            Problem("wrong_field", f"members are {shown(list(members))}, not one number for each of {len(plan.names)} people")
+        ]
+    if set(example.meta.get("options", {})) & {"levels", "min_children", "max_children", "marriage"}:
+        return []
+    if len(world) != len(_RELEASED) or not all(0 <= member < len(world) for member in members):
+        return [Problem("bad_family", f"the family has {len(world)} people, but the released one has {len(_RELEASED)}")]
+    who = [*members, *(p for p in range(len(world)) if p not in set(members))]
+    number = {person: place for place, person in enumerate(who)}
+    for place, person in enumerate(who):
+        *parents, spouse = (number[p] if p >= 0 else -1 for p in _RELEASED[person])
+        if {world.fathers[place], world.mothers[place]} != set(parents) or world.spouses[place] != spouse:
+            return [Problem("bad_family", f"person {place} is not number {person} of the released family")]
+    return []
+
+
+def _released() -> list[tuple[int, int, int]]:
+    """(parent, parent, spouse) of the 42 people: a couple with four children, each married with four, each of those married."""
+    people = [(-1, -1, 1), (-1, -1, 0), *((0, 1, -1) for _ in range(4))]
+    for child in range(2, 6):
+        people[child] = (0, 1, len(people))
+        people.append((-1, -1, child))
+        people += [(child, people[child][2], -1) for _ in range(4)]
+    for person, (one, other, spouse) in enumerate(list(people)):
+        if spouse < 0:
+            people[person] = (one, other, len(people))
+            people.append((-1, -1, person))
+    return people
+
+
+_RELEASED = _released()
+
+
+def _artifacts(example: Example, plan: StoryPlan, path: Sequence[Fact], target: int) -> list[Problem]:
     x, y = plan.query
     found = []
     steps = joined_by(plan.facts, x, y)
@@ -123,4 +194,4 @@ def _artifacts(example: Example, plan: Plan, path: Sequence[Fact], target: int) 
 def _is_true(world: People, relation: int, x: int, y: int) -> bool:
     """Whether the fact holds in the family (an uncle by marriage is one)."""
     flat = [cell for person in zip(world.genders, world.fathers, world.mothers, world.spouses, strict=True) for cell in person]
-    return bool(fixpoint.true_mask(flat, len(world), x, y) >> (relation // 2) & 1)
+    return bool(oracle_kernel.true_mask(np.array(flat), len(world), x, y) >> (relation // 2) & 1)

@@ -6,31 +6,45 @@ people along the path. `expand` proves an edge between two people who are there 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.clutrr.genealogy import NAMED, SEX, add_person, place, relation
-from recombine.families.clutrr.grammar import MAX_K
+from recombine.families.clutrr.sound.family import NAMED, SEX, add_person, place, relation
+from recombine.families.clutrr.sound.grammar import MAX_K
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recombine.families.clutrr.sound.arrays import Config, Work
+    from recombine.families.clutrr.sound.balance import Cells
+    from recombine.families.clutrr.sound.grammar import Grammar
+
+    Ints = NDArray[np.integer[Any]]
+    Rng = NDArray[np.uint64]
 
 KERNEL = True
 LEAN = True
 
 OTHER_CLAUSE, DEAD_END = 0, 1
+"""Places in `arrays.REASONS`."""
+WORDS = 22
+PERSON_FIELDS = 6
 TREE_TRIES = 64
 """Trees drawn for a cell at one go: one in ten has a clause that is held out."""
 PLACE_TRIES = 3
 """Families tried for a clause: where a word has several meanings another draw may avoid meeting somebody twice."""
 STALE_TRIES = 16
-_INT, _WORD = np.int64, np.uint64  # named so that functions that make no arrays do not name `np`
+_INT: Any = np.int64
+_WORD: Any = np.uint64  # named so that functions that make no arrays do not name `np`
 _STIR = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S40 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(40)
 _SALT = np.uint64(0x636C757472C9)  # under which every target has a held-out clause at k = 3
 
 
-def stir(word: Any, value: Any) -> Any:
+def stir(word: np.uint64, value: int) -> Any:
     """Mix a small non-negative number (or an array of them) into a 64-bit word."""
     z = (word ^ (_WORD(value + 1) * _STIR)) + _STIR
     z = (z ^ (z >> _S30)) * _M1
@@ -38,18 +52,30 @@ def stir(word: Any, value: Any) -> Any:
     return z ^ (z >> _S31)
 
 
-def clause_rank(gender: Any, clause: Any, k: int) -> Any:
+def clause_rank(gender: int, clause: Ints, k: int) -> int:
     """A fixed number in [0, 2**24) for a clause and the gender of its first person: below the hold-out mark it is held out."""
     word = stir(_SALT, gender)
     for i in range(k):
         word = stir(word, clause[i])
-    return _INT(word >> _S40)
+    found: int = _INT(word >> _S40)
+    return found
+
+
+def is_held_out(gender: int, clause: Ints, k: int, c: Config) -> bool:
+    """Whether a clause is held out: its rank is below the mark, or two of its neighbouring words are a held-out pair."""
+    if k < c.held_from:
+        return False
+    found = clause_rank(gender, clause, k) < c.hold_out
+    for i in range(1, k):
+        if c.held_pairs[clause[i - 1], clause[i]]:
+            found = True
+    return found
 
 
 # --- the tree --------------------------------------------------------------------------------------------------------
 
 
-def draw_cell(cells: Any, at: int, rng: Any) -> Any:
+def draw_cell(cells: Cells, at: int, rng: Rng) -> int:
     """A cell of this target by weight; its place, or -1 if the target has none."""
     start, stop = cells.start[at], cells.start[at + 1]
     if start == stop:
@@ -62,18 +88,20 @@ def draw_cell(cells: Any, at: int, rng: Any) -> Any:
             high = middle
         else:
             low = middle + 1
-    return low
+    found: int = low
+    return found
 
 
-def cut_mask(g: Any, gender: int, rule: int, length: int, first: int, last: int) -> Any:
+def cut_mask(g: Grammar, gender: int, rule: int, length: int, first: int, last: int) -> int:
     """Bit c: the rule can break an edge of `length` words into c and the rest, with these words at the ends (-1: any)."""
     a, b = g.rule_first[rule], g.rule_second[rule]
     left = g.first[gender, a, first] if first >= 0 else g.free[gender, a]
     right = g.last_turned[1 - a % 2, b, last] if last >= 0 else g.free_turned[1 - a % 2, b]
-    return left & (right >> (MAX_K - length)) & ((_INT(1) << length) - 1)
+    found: int = left & (right >> (MAX_K - length)) & ((_INT(1) << length) - 1)
+    return found
 
 
-def count_bits(mask: Any) -> Any:
+def count_bits(mask: int) -> int:
     """How many of the lowest 32 bits are set."""
     mask -= (mask >> 1) & 0x55555555
     mask = (mask & 0x33333333) + ((mask >> 2) & 0x33333333)
@@ -81,12 +109,14 @@ def count_bits(mask: Any) -> Any:
     return ((mask * 0x01010101) & 0xFFFFFFFF) >> 24
 
 
-def draw_break(g: Any, w: Any, gender: int, head: int, lo: int, hi: int, first: int, last: int, rng: Any) -> Any:
+def draw_break(
+    g: Grammar, w: Work, gender: int, head: int, lo: int, hi: int, first: int, last: int, rng: Rng
+) -> tuple[int, int]:
     """(rule, cut) for the edge between two places of the path, every possible one equally likely; rule -1 if there is none.
 
     `w.taken` says which relatives of whom there is only one the path has already met, so that nobody meets a second father.
     """
-    at = gender * 22 + head
+    at = gender * WORDS + head
     start, stop = g.rule_start[at], g.rule_start[at + 1]
     count: Any = _INT(0)
     for rule in range(start, stop):
@@ -112,7 +142,7 @@ def draw_break(g: Any, w: Any, gender: int, head: int, lo: int, hi: int, first: 
     return -1, 0
 
 
-def draw_tree(g: Any, w: Any, gender: int, target: int, k: int, first: int, last: int, rng: Any) -> Any:
+def draw_tree(g: Grammar, w: Work, gender: int, target: int, k: int, first: int, last: int, rng: Rng) -> bool:
     """A tree of rules from the target to k words, in `w.clause`; its steps in `w.proof` with places of the path for people.
 
     The steps stand root first. False if the draw ran into an edge that cannot be broken.
@@ -143,7 +173,7 @@ def draw_tree(g: Any, w: Any, gender: int, target: int, k: int, first: int, last
     return True
 
 
-def comes_back(g: Any, gender: int, clause: Any, k: int) -> Any:
+def comes_back(g: Grammar, gender: int, clause: Ints, k: int) -> bool:
     """Whether two words in a row lead back to where they began: somebody's wife's husband."""
     for i in range(1, k):
         if g.returns[gender, clause[i - 1], clause[i]]:
@@ -152,7 +182,7 @@ def comes_back(g: Any, gender: int, clause: Any, k: int) -> Any:
     return False
 
 
-def place_path(w: Any, gender: int, k: int, rng: Any) -> Any:
+def place_path(w: Work, gender: int, k: int, rng: Rng) -> bool:
     """A new family with a person at every place of the path, all different; False if the draw met somebody twice."""
     w.size[0] = 0
     w.path[0] = add_person(w.people, w.size, gender, 0)
@@ -164,14 +194,14 @@ def place_path(w: Any, gender: int, k: int, rng: Any) -> Any:
     return True
 
 
-def draw_path(g: Any, cells: Any, cell: int, target: int, k: int, c: Any, w: Any, rng: Any) -> Any:
+def draw_path(g: Grammar, cells: Cells, cell: int, target: int, k: int, c: Config, w: Work, rng: Rng) -> int:
     """A proof of the target with the ends of this cell, in a new family; the number of proof steps, or -1."""
     gender, first, last = cells.gender[cell], cells.first[cell], cells.last[cell]
     for _ in range(TREE_TRIES):
         if not draw_tree(g, w, gender, target, k, first, last, rng):
             w.rejected[DEAD_END] += 1
             continue
-        if k >= 3 and (clause_rank(gender, w.clause, k) < c.hold_out) != c.wants_held_out:
+        if k >= c.held_from and is_held_out(gender, w.clause, k, c) != c.wants_held_out:
             w.rejected[OTHER_CLAUSE] += 1
             continue
         if not comes_back(g, gender, w.clause, k):
@@ -188,14 +218,14 @@ def draw_path(g: Any, cells: Any, cell: int, target: int, k: int, c: Any, w: Any
 # --- a detour --------------------------------------------------------------------------------------------------------
 
 
-def copy_people(source: Any, target: Any, n: int) -> None:
+def copy_people(source: Ints, target: Ints, n: int) -> None:
     """Copy the first n people."""
     for p in range(n):
-        for j in range(6):
+        for j in range(PERSON_FIELDS):
             target[p, j] = source[p, j]
 
 
-def splice(path: Any, words: Any, m: int, i: int, a: int, b: int) -> None:
+def splice(path: Ints, words: Ints, m: int, i: int, a: int, b: int) -> None:
     """Make room for a person in edge i of a path of m edges, with the words on both sides."""
     for j in range(m, i, -1):
         path[j + 1] = path[j]
@@ -204,7 +234,7 @@ def splice(path: Any, words: Any, m: int, i: int, a: int, b: int) -> None:
     words[i + 1] = b
 
 
-def expand(g: Any, w: Any, path: Any, words: Any, length: int, rng: Any) -> Any:
+def expand(g: Grammar, w: Work, path: Ints, words: Ints, length: int, rng: Rng) -> bool:
     """Break the one edge of `path` and `words` into `length` edges, each through a newly named person; whether it went."""
     m = 1
     stale = 0
@@ -214,7 +244,7 @@ def expand(g: Any, w: Any, path: Any, words: Any, length: int, rng: Any) -> Any:
             return False
         i = below(rng, m)
         a, b = path[i], path[i + 1]
-        at = w.people[a, SEX] * 22 + words[i]
+        at = w.people[a, SEX] * WORDS + words[i]
         start, stop = g.rule_start[at], g.rule_start[at + 1]
         if start == stop:
             continue

@@ -1,8 +1,8 @@
-"""Which stories are drawn how often, so that a reader of the ends of a path gains as little as the rules of kinship allow.
+"""Weights for drawing stories. They minimise the accuracy of a reader who sees only the first and the last fact.
 
-A *cell* is (gender of x, target, first stated word, last stated word). Who knows only the first and the last word guesses the
-likeliest target of each such pair; `spread` plays against that reader and shares the drawing out over cells accordingly.
-`lowest` says how little any drawing could leave the reader. All tables are whole numbers, so that every machine draws the same.
+A *cell* is (gender of x, target, first stated word, last stated word). The reader answers with the most common target of each
+(first, last) pair. `spread` lowers the weights of those cells, round after round. `lowest` gives the least accuracy that any
+weights leave to the reader. All tables hold whole numbers, so that every machine draws the same rows.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recombine import kernels
-from recombine.families.clutrr.grammar import grammar
 from recombine.families.clutrr.kinship import GENDER, INVERSE, RELATIONS
-from recombine.families.clutrr.rules import compose_table, fits
+from recombine.families.clutrr.sound.grammar import grammar
+from recombine.families.clutrr.sound.rules import ALL, compose_table, fits
+from recombine.families.clutrr.splits import HeldOut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,16 +60,16 @@ class Cells(NamedTuple):
 
 
 @cache
-def _chains(length: int) -> dict[tuple[int, int], NDArray[np.int8]]:
+def _chains(length: int, dropped: frozenset[str] = ALL) -> dict[tuple[int, int], NDArray[np.int8]]:
     """(gender of x, relation) -> the chains of words that prove it, one per row."""
     if length == 1:
         return {(g, r): np.array([[r]], np.int8) for g in (0, 1) for r in range(_N) if fits(g, r)}
     found: dict[tuple[int, int], list[NDArray[np.int8]]] = {}
-    table = compose_table()
+    table = compose_table(dropped)
     for gender, first, second in np.argwhere(table >= 0).tolist():
         for cut in range(1, length):
-            left = _chains(cut).get((gender, first))
-            right = _chains(length - cut).get((GENDER[first], second))
+            left = _chains(cut, dropped).get((gender, first))
+            right = _chains(length - cut, dropped).get((GENDER[first], second))
             if left is not None and right is not None:
                 joined = np.hstack([np.repeat(left, len(right), 0), np.tile(right, (len(left), 1))])
                 found.setdefault((gender, int(table[gender, first, second])), []).append(joined)
@@ -115,9 +116,9 @@ def _consistent(genders: Array, facts: list[tuple[int, int, Array]]) -> NDArray[
 
 
 @cache
-def clauses(k: int) -> tuple[Array, Array, Array]:
+def clauses(k: int, dropped: frozenset[str] = ALL) -> tuple[Array, Array, Array]:
     """(gender of x, target, words) of every clause of k <= `LISTED_K` words that people who are all different can have."""
-    listed = _chains(k)
+    listed = _chains(k, dropped)
     gender = np.concatenate([np.full(len(words), key[0], np.int8) for key, words in listed.items()])
     target = np.concatenate([np.full(len(words), key[1], np.int8) for key, words in listed.items()])
     words = np.concatenate(list(listed.values()))
@@ -127,23 +128,31 @@ def clauses(k: int) -> tuple[Array, Array, Array]:
     return gender[fine], target[fine], words[fine]
 
 
+def is_held(gender: Array, words: Array, held: HeldOut) -> NDArray[np.bool_]:
+    """Which of these clauses (one per row) are held out."""
+    kernel = kernels.load("recombine.families.clutrr.sound.proof", compiled=False)
+    found: NDArray[np.bool_] = kernel.clause_rank(gender.astype(np.int64), words.T.astype(np.int64), words.shape[1]) < held.mark
+    for first, second in held.pairs:
+        found |= ((words[:, :-1] == first) & (words[:, 1:] == second)).any(1)
+    return found
+
+
 @cache
-def support(k: int, hold_out: int, is_held_out: bool) -> NDArray[np.bool_]:
+def support(k: int, held: HeldOut, is_held_out: bool, dropped: frozenset[str] = ALL) -> NDArray[np.bool_]:
     """[gender of x, target, first, last]: whether some clause on this side of the hold-out has these ends."""
     found = np.zeros((2, _N, _N, _N), np.bool_)
     if k <= LISTED_K:
-        gender, target, words = clauses(k)
+        gender, target, words = clauses(k, dropped)
         chosen = np.ones(len(words), np.bool_)
-        if k >= 3:
-            kernel = kernels.load("recombine.families.clutrr.chaining", compiled=False)
-            ranks = kernel.clause_rank(gender.astype(np.int64), words.T.astype(np.int64), k)
-            chosen = (ranks < hold_out) == is_held_out
+        if k >= held.from_k:
+            chosen = is_held(gender, words, held) == is_held_out
         found[gender[chosen], target[chosen], words[chosen, 0], words[chosen, -1]] = True
         return found
-    lost = ((grammar().both >> LISTED_K) & 1).astype(np.bool_)
-    gender, target, words = clauses(LISTED_K)
+    both = grammar(dropped).both
+    lost = ((both >> LISTED_K) & 1).astype(np.bool_)
+    gender, target, words = clauses(LISTED_K, dropped)
     lost[gender, target, words[:, 0], words[:, -1]] = False
-    return ((grammar().both >> k) & 1).astype(np.bool_) & ~lost
+    return ((both >> k) & 1).astype(np.bool_) & ~lost
 
 
 # --- what is drawn ----------------------------------------------------------------------------------------------------
@@ -155,13 +164,13 @@ def shares(k: int) -> Array:
 
 
 @cache
-def spread(k: int, hold_out: int, is_held_out: bool) -> NDArray[np.int64]:
+def spread(k: int, held: HeldOut, is_held_out: bool, dropped: frozenset[str] = ALL) -> NDArray[np.int64]:
     """[gender of x, target, first, last] -> weight: the average over many rounds of a game against the reader of the ends.
 
     In each round the reader guesses every pair's likeliest target, and those cells shrink by a fortieth. Held-out clauses of few
     words, where each pair of ends has few, play against a second reader too: the one who has learnt on the training part.
     """
-    possible = support(k, hold_out, is_held_out)
+    possible = support(k, held, is_held_out, dropped)
     target, first, last = np.nonzero(possible.any(0))
     seen = last if k == 2 else first * _N + last  # at k = 2 both words are the whole story, so only the last one is hidden
     _, pair = np.unique(seen, return_inverse=True)
@@ -172,9 +181,9 @@ def spread(k: int, hold_out: int, is_held_out: bool) -> NDArray[np.int64]:
     goal = shares(k)[target] * _TOTAL  # each target's weights sum to its share
     learnt = np.zeros(len(target), np.int64)
     if is_held_out and 2 < k <= LISTED_K:
-        trained = spread(k, hold_out, False).sum(0) * shares(k)[:, None, None]
+        trained = spread(k, held, False, dropped).sum(0) * shares(k)[:, None, None]
         likely = 10 * trained >= 9 * trained.max(0)  # about as likely as any: what is learnt may be any of these
-        learnt = (likely * _STEP // likely.sum(0))[target, first, last]
+        learnt = (likely * _STEP // np.maximum(likely.sum(0), 1))[target, first, last]
     weight, total = np.ones(len(target), np.int64), np.zeros(len(target), np.int64)
     for _ in range(_ROUNDS):
         weight = np.maximum(weight * goal // np.add.reduceat(weight, target_start)[which], 1)
@@ -188,11 +197,11 @@ def spread(k: int, hold_out: int, is_held_out: bool) -> NDArray[np.int64]:
 
 
 @cache
-def cells(ks: tuple[int, ...], hold_out: int, is_held_out: bool) -> Cells:
+def cells(ks: tuple[int, ...], held: HeldOut, is_held_out: bool, dropped: frozenset[str] = ALL) -> Cells:
     """The cells of every target at each k, in the order of `ks`; a target that k words cannot prove has none, and no turn."""
     starts, found, upto, turns = [0], [], [], list[int]()
     for place, k in enumerate(ks):
-        weights = spread(k, hold_out, is_held_out)
+        weights = spread(k, held, is_held_out, dropped)
         for target in range(_N):
             own = np.argwhere(weights[:, target] > 0)
             found.append(own)
@@ -216,7 +225,7 @@ def lowest(k: int) -> float:
     So the least sum of all z is a linear program with 22 conditions; this is its dual, solved exactly: prices for targets, such
     that no pair's targets cost more than 1 together, of the greatest total value.
     """
-    possible: NDArray[np.bool_] = np.bitwise_or.reduce(support(k, 0, False), 0)
+    possible: NDArray[np.bool_] = np.bitwise_or.reduce(support(k, HeldOut(), False), 0)
     together = {frozenset(np.flatnonzero(possible[:, first, last]).tolist()) for first in range(_N) for last in range(_N)}
     largest = [one for one in together if one and not any(one < other for other in together)]
     asked = [Fraction(int(share)) for share in shares(k) * np.bitwise_or.reduce(possible, (1, 2))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recombine.families.clutrr.kinship import GENDER, RELATIONS, inverse
-from recombine.families.clutrr.rules import compose_table, fits, return_table
+from recombine.families.clutrr.sound.rules import ALL, compose_table, fits, return_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,9 +41,9 @@ class Grammar(NamedTuple):
 
 
 @cache
-def grammar() -> Grammar:
-    """The grammar of all proofs with up to `MAX_K` stated words."""
-    compose = compose_table()
+def grammar(dropped: frozenset[str] = ALL) -> Grammar:
+    """The grammar of all proofs with up to `MAX_K` stated words that need none of the dropped conventions."""
+    compose = compose_table(dropped)
     heads: list[list[tuple[int, int]]] = [[] for _ in range(2 * len(RELATIONS))]
     for gender in (0, 1):
         for first in range(len(RELATIONS)):

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from recombine.draws import below
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recombine.families.clutrr.release.runs import Book
+
+    Ints = NDArray[np.integer[Any]]
+    Rng = NDArray[np.uint64]
 
 KERNEL = True
 LEAN = True
 
 
-def next_way(pair: int, book: Any, turn: Any) -> Any:
+def next_way(pair: int, book: Book, turn: Ints) -> int:
     """The place in `book` of the pair's expansion whose turn it is, or -1 if it has none; the next call gets the next one."""
     start, stop = book.start[pair], book.start[pair + 1]
     if start == stop:
         return -1
     at = start + turn[pair]
     turn[pair] = (turn[pair] + 1) % (stop - start)
-    return at
+    found: int = at
+    return found
 
 
-def is_first(path: Any, i: int) -> Any:
+def is_first(path: Ints, i: int) -> bool:
     """Whether the pair at this place does not stand at an earlier place too."""
     is_new = True
     for j in range(i):
@@ -28,7 +39,7 @@ def is_first(path: Any, i: int) -> Any:
     return is_new
 
 
-def draw_place(path: Any, n: int, rng: Any) -> Any:
+def draw_place(path: Ints, n: int, rng: Rng) -> int:
     """The place of one of the different pairs of a path, evenly."""
     count = 0
     for i in range(n):
@@ -43,7 +54,7 @@ def draw_place(path: Any, n: int, rng: Any) -> Any:
     return i
 
 
-def unfold(target: int, k: int, mark: int, book: Any, turn: Any, tried: Any, path: Any, steps: Any, rng: Any) -> Any:
+def unfold(target: int, k: int, mark: int, book: Book, turn: Ints, tried: Ints, path: Ints, steps: Ints, rng: Rng) -> int:
     """Chain from one pair towards k pairs, in `path`, with (pair, expansion) of each step in `steps`; how long it got.
 
     A random pair of the path is replaced by its next expansion. If it has none, or if that brings back a pair that was replaced
@@ -72,7 +83,9 @@ def unfold(target: int, k: int, mark: int, book: Any, turn: Any, tried: Any, pat
     return n
 
 
-def unfold_all(k: int, mark: int, book: Any, turn: Any, tried: Any, paths: Any, steps: Any, lengths: Any, rng: Any) -> None:
+def unfold_all(
+    k: int, mark: int, book: Book, turn: Ints, tried: Ints, paths: Ints, steps: Ints, lengths: Ints, rng: Rng
+) -> None:
     """Every pair as a target once; `mark` is above all marks used before and grows by one per target."""
     for target in range(len(lengths)):
         lengths[target] = unfold(target, k, mark + target, book, turn, tried, paths[target], steps[target], rng)
