@@ -22,11 +22,11 @@ import numpy as np
 
 from recombine import files, kernels, keys
 from recombine.errors import ProgramError
-from recombine.families import lilgym
-from recombine.families.lilgym import oracle, program, program_reference, splits, statements, worlds
-from recombine.families.lilgym.program import KERNEL_NAME, UNDECIDED, Bank, Program
-from recombine.families.lilgym.program_values import World
+from recombine.families.lilgym import LILGYM, oracle, program, splits
+from recombine.families.lilgym.program import KERNEL_NAME, UNDECIDED, Bank, Program, reference
+from recombine.families.lilgym.program.values import World
 from recombine.families.lilgym.scene import KINDS, Kind, Scene, unpack
+from recombine.families.lilgym.sound import statements, worlds
 from recombine.jobs import make_job
 
 LIMIT_SECONDS = 0.1
@@ -84,7 +84,7 @@ def compare(programs: list[Program], pairs: int, seed: str = "check") -> int:
     wrong = undecided = 0
     for which, scene, value in zip(index.tolist(), chosen.tolist(), out.tolist(), strict=True):
         try:
-            expected = int(program_reference.evaluate_world(programs[which].tree, laid[scene]))
+            expected = int(reference.evaluate_world(programs[which].tree, laid[scene]))
         except ProgramError:
             expected = UNDECIDED
         undecided += value == UNDECIDED
@@ -241,10 +241,10 @@ def validate_rows(count: int, seed: int = 11) -> int:
     ]
     wrong = 0
     for split, part, options in sorted(cases, key=str):
-        job = make_job(lilgym, split, part, None, seed, options)
-        batch = lilgym.generate(job.rows(0, -(-count // len(cases))))
+        job = make_job(LILGYM, split, part, None, seed, options)
+        batch = LILGYM.generate(job.rows(0, -(-count // len(cases))))
         for row in range(len(batch)):
-            example = lilgym.example(batch, row)
+            example = LILGYM.example(batch, row)
             for problem in example.validate():
                 wrong += 1
                 print("PROBLEM", example.id, problem)

@@ -18,11 +18,12 @@ from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
-from recombine.families.lilgym import acting, pictures, validity
-from recombine.families.lilgym.acting import ERRORS, Instances, Setting
-from recombine.families.lilgym.edits import HORIZON, SIGHTS, Grid, RuleBook, Sight
+from recombine.families.lilgym import render
+from recombine.families.lilgym.play import episodes, validity
+from recombine.families.lilgym.play.edits import HORIZON, SIGHTS, Grid, RuleBook, Sight
+from recombine.families.lilgym.play.episodes import ERRORS, Instances, Setting
+from recombine.families.lilgym.play.tasks import instances_of_batch, instances_of_examples
 from recombine.families.lilgym.scene import FIELDS, Kind
-from recombine.families.lilgym.tasks import instances_of_batch, instances_of_examples
 from recombine.jobs import make_job
 
 Start = Literal["scratch", "flipit"]
@@ -84,9 +85,9 @@ class LilGymEngine:
         self.ids = instances.ids
         self.action_space = spaces.Discrete(setting.action_count)
         seen: dict[str, spaces.Space[Any]] = {
-            sight: spaces.Box(0, 255, pictures.OBSERVATION_SHAPE, np.uint8)
+            sight: spaces.Box(0, 255, render.OBSERVATION_SHAPE, np.uint8)
             if sight == "image"
-            else spaces.Box(-1, pictures.WIDTH, (acting.room(setting, instances), FIELDS), np.int16)
+            else spaces.Box(-1, render.WIDTH, (episodes.room(setting, instances), FIELDS), np.int16)
         }
         if text == "tokens":
             self.tokens = word_ids(instances.sentences)
@@ -99,21 +100,21 @@ class LilGymEngine:
         self.sentences = objects(instances.sentences)
         self.names = objects(instances.ids)
         self.errors = objects(ERRORS)
-        self.states: acting.States
+        self.states: episodes.States
 
     def begin(self, places: int) -> None:
         """Make room; every place shows the first instance until it is restarted."""
         first = np.zeros(places, np.int64)
-        self.states = acting.begin(self.setting, self.instances, first, self.sight == "image", self.compiled)
+        self.states = episodes.begin(self.setting, self.instances, first, self.sight == "image", self.compiled)
         self.states.active[:] = False
 
     def restart(self, which: Numbers, rows: Numbers) -> None:
         """Start the episodes of instances `rows` in the places `which`."""
-        acting.restart(self.states, which, rows)
+        episodes.restart(self.states, which, rows)
 
     def advance(self, actions: Numbers) -> Result:
         """One step of every episode under way."""
-        outcome = acting.advance(self.states, actions)
+        outcome = episodes.advance(self.states, actions)
         terminated, truncated = outcome.ended[:, 0].copy(), outcome.ended[:, 1].copy()
         solved = outcome.rewards > 0
         facts = {
@@ -128,7 +129,7 @@ class LilGymEngine:
     def observe(self) -> dict[str, Any]:
         """Images (50, 190, 3) or items (with -1 where there is none), word ids or strings, and targets."""
         rows = self.states.rows
-        seen: dict[str, Any] = {self.sight: acting.view(self.states, self.sight)}
+        seen: dict[str, Any] = {self.sight: episodes.view(self.states, self.sight)}
         if self.text_form == "tokens":
             seen["tokens"] = self.tokens[rows]
         else:
@@ -147,19 +148,19 @@ class LilGymEngine:
             return validity.factored_masks(self.states)
         return validity.masks(self.states)
 
-    def state(self) -> acting.States:
+    def state(self) -> episodes.States:
         """The episodes, copied."""
         return self.states.copy()
 
-    def set_state(self, state: acting.States) -> None:
+    def set_state(self, state: episodes.States) -> None:
         """Go on from a copy."""
         self.states = state.copy()
 
     def picture(self, place: int) -> NDArray[np.uint8]:
         """The scene at 380 × 100."""
         if self.sight == "scene":
-            return pictures.picture(self.states.scenes()[place])
-        shown: NDArray[np.uint8] = pictures.PALETTE[self.states.canvases[place]]
+            return render.picture(self.states.scenes()[place])
+        shown: NDArray[np.uint8] = render.PALETTE[self.states.canvases[place]]
         return shown
 
     def text(self, place: int) -> str:
@@ -168,7 +169,7 @@ class LilGymEngine:
         head = (
             f"{self.instances.sentences[row]}\ntarget: {bool(self.instances.targets[row])}   step: {self.states.clocks[place]}"
         )
-        return f"{head}\n{pictures.ascii_art(self.states.scenes()[place])}"
+        return f"{head}\n{render.ascii_art(self.states.scenes()[place])}"
 
 
 class Arguments(TypedDict, total=False):

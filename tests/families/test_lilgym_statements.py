@@ -17,22 +17,21 @@ import pytest
 import recombine
 from recombine.core import Example, Job
 from recombine.errors import FileError, RecombineError, UsageError
-from recombine.families import lilgym
 from recombine.families.lilgym import (
+    LILGYM,
     audit,
+    check_statement,
+    explain,
     native,
     oracle,
     phenomena,
     plan,
-    planner,
     program,
-    readers,
     splits,
-    statements,
     wording,
-    worlds,
 )
 from recombine.families.lilgym.scene import KINDS, Kind, Scene
+from recombine.families.lilgym.sound import planner, statements, worlds
 from recombine.jobs import make_job
 from recombine.keys import Stream
 
@@ -45,9 +44,9 @@ def drawn(kind: Kind, count: int, seed: str = "test") -> list[statements.Stateme
 
 
 def examples(count: int, split: str = "random", part: str = "test", seed: int = 1, **options: object) -> list[Example]:
-    job = make_job(lilgym, split, part, None, seed, options).rows(0, count)
-    batch = lilgym.generate(job)
-    return [lilgym.example(batch, row) for row in range(count)]
+    job = make_job(LILGYM, split, part, None, seed, options).rows(0, count)
+    batch = LILGYM.generate(job)
+    return [LILGYM.example(batch, row) for row in range(count)]
 
 
 # --- the language ----------------------------------------------------------------------------------------------------
@@ -180,8 +179,8 @@ def test_truth_task(kind: Kind) -> None:
 
 def test_compiled_and_plain_rows_are_the_same() -> None:
     for options in ({"scene": "tower"}, {"scene": "scatter"}, {"scene": "scatter", "start": "scratch"}):
-        job = make_job(lilgym, "random", "train", None, 4, options)
-        many, few = lilgym.generate(job.rows(0, 20)), lilgym.generate(job.rows(15, 18))
+        job = make_job(LILGYM, "random", "train", None, 4, options)
+        many, few = LILGYM.generate(job.rows(0, 20)), LILGYM.generate(job.rows(15, 18))
         assert [many.row(15 + row) for row in range(3)] == [few.row(row) for row in range(3)]
 
 
@@ -194,7 +193,7 @@ def test_both_targets_occur_and_most_plans_are_short() -> None:
 
 def test_mistakes_are_named_by_the_reading_under_which_the_answer_is_right() -> None:
     batch_job = Job("lilgym", 1, "sound", "random", "test", 0, (), 0, 1)
-    example = lilgym.example(lilgym.generate(batch_job), 0)
+    example = LILGYM.example(LILGYM.generate(batch_job), 0)
     text = "count(filter_obj(all_boxes, lambda x: x.is_tower() and exist(filter_color(x.all_items_in_box(), Color.BLUE)))) == 2"
     meta = {**example.meta, "program": text, "scene": "tower", "start": "scratch", "target": True, "task": "edit"}
     task = dataclasses.replace(example, meta=meta, world=Scene("tower"))
@@ -215,7 +214,7 @@ def test_mistakes_are_named_by_the_reading_under_which_the_answer_is_right() -> 
         "x" * 10_000,
     ):
         assert task.score(text).value == 0.0
-    assert set(readers.READERS) >= {name for name, _ in readers.readings(program.compile(meta["program"]))}
+    assert set(explain.READERS) >= {name for name, _ in explain.readings(program.compile(meta["program"]))}
 
 
 def test_hostile_answers_score_nothing_and_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,9 +263,7 @@ def test_prompts_name_the_task() -> None:
 
 def test_check_statement() -> None:
     blue = Scene.of_towers([[2], [], []])
-    good = lilgym.check_statement(
-        "There is a blue block.", "exist(filter_color(all_items, Color.BLUE))", "tower", [(blue, True)]
-    )
+    good = check_statement("There is a blue block.", "exist(filter_color(all_items, Color.BLUE))", "tower", [(blue, True)])
     assert good.ok
     assert good.fewest_edits == 1
     assert good.share_true is not None and 0.3 < good.share_true < 1
@@ -278,12 +275,10 @@ def test_check_statement() -> None:
         "is_black(unique(all_items))": "program_fails",
     }
     for text, code in codes.items():
-        found = lilgym.check_statement("…", text, "tower")
+        found = check_statement("…", text, "tower")
         assert not found.ok
         assert code in {p.code for p in found.problems}, text
-    wrong = lilgym.check_statement(
-        "There is a blue block.", "exist(filter_color(all_items, Color.BLUE))", "tower", [(blue, False)]
-    )
+    wrong = check_statement("There is a blue block.", "exist(filter_color(all_items, Color.BLUE))", "tower", [(blue, False)])
     assert [p.code for p in wrong.problems] == ["wrong_label"]
 
 
@@ -292,13 +287,13 @@ def test_check_statement() -> None:
 
 def test_native_round_trip(tmp_path: Path) -> None:
     for options in ({"scene": "tower"}, {"scene": "scatter", "start": "scratch"}, {"scene": "scatter", "task": "truth"}):
-        batch = lilgym.generate(make_job(lilgym, "random", "test", None, 2, options).rows(0, 8))
+        batch = LILGYM.generate(make_job(LILGYM, "random", "test", None, 2, options).rows(0, 8))
         out = io.StringIO()
-        lilgym.write([batch], out)
+        LILGYM.write([batch], out)
         name = "tower" if options["scene"] == "tower" else "scatter"
         path = tmp_path / f"{name}_{len(options)}{options.get('task', '')}.json"
         path.write_text(out.getvalue())
-        for row, back in enumerate(lilgym.read(path)):
+        for row, back in enumerate(LILGYM.read(path)):
             assert isinstance(back, Example)
             assert back.inputs["statement"] == batch.row(row)["statement"]
             assert back.world.flat == batch.row(row)["items"]
@@ -325,7 +320,7 @@ def test_bad_records_are_problems_with_a_place(tmp_path: Path) -> None:
     for text in ("", "7", "[" * 9_000, "{", '"x"'):
         path.write_text(text)
         with pytest.raises(FileError):
-            list(lilgym.read(path))
+            list(LILGYM.read(path))
 
 
 def test_official_splits_need_their_files(tmp_path: Path) -> None:
@@ -343,7 +338,7 @@ def test_official_splits_need_their_files(tmp_path: Path) -> None:
 def test_invariance_check_sees_programs_that_look_at_box_order() -> None:
     scene = Scene.of_towers([[2], [], []])
     for text, expected in (("exist(all_boxes[0])", False), ("exist(all_items)", True)):
-        example = Example(lilgym, "x", {"statement": "x"}, "", world=scene, meta={"program": text})
+        example = Example(LILGYM, "x", {"statement": "x"}, "", world=scene, meta={"program": text})
         assert audit.is_invariant(example) is expected
 
 

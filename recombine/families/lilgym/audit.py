@@ -10,10 +10,12 @@ from typing import Any
 
 from recombine.core import Example, Problem
 from recombine.errors import ProgramError, shown
-from recombine.families.lilgym import native, program, solver, worlds
-from recombine.families.lilgym.edits import HORIZON, Setting
+from recombine.families.lilgym import native, program
+from recombine.families.lilgym.play import solver
+from recombine.families.lilgym.play.edits import HORIZON, Setting
 from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import Kind, Scene, unpack
+from recombine.families.lilgym.sound import worlds
 
 FAULTS_THAT_LIE = ("uncalled_method",)
 """Faults that make a program say something else than it seems to; the others are only bad style."""

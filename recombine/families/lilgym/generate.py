@@ -14,11 +14,12 @@ from recombine import keys
 from recombine.columns import Coded, Ragged
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import Infeasible
-from recombine.families.lilgym import native, phenomena, planner, program, splits, statements, worlds
-from recombine.families.lilgym.edits import format_edits
-from recombine.families.lilgym.planner import World
+from recombine.families.lilgym import native, phenomena, program, splits
+from recombine.families.lilgym.play.edits import format_edits
 from recombine.families.lilgym.scene import Kind, Scene
-from recombine.families.lilgym.statements import Statement
+from recombine.families.lilgym.sound import planner, statements, worlds
+from recombine.families.lilgym.sound.planner import World
+from recombine.families.lilgym.sound.statements import Statement
 
 Start = Literal["flipit", "scratch"]
 Task = Literal["edit", "truth"]
@@ -269,13 +270,13 @@ def scene_of(row: dict[str, Any]) -> Scene:
 
 def example(batch: Batch, row: int) -> Example:
     """The readable view of one row, from its columns alone."""
-    from recombine.families import lilgym
+    from recombine.families.lilgym import LILGYM
 
     values = batch.row(row)
     scene = scene_of(values)
     meta = {name: values[name] for name in SCHEMA if name not in ("statement", "items", "answer")}
     return Example(
-        lilgym,
+        LILGYM,
         batch.id(row),
         inputs_of(values["statement"], scene, values["task"], values["target"]),
         values["answer"],

@@ -105,7 +105,7 @@ def _item_of(box: int, item: Any) -> tuple[int, ...]:
 
 def example_of(record: Any, place: str, kind: Kind) -> Example:
     """The example of a record; `UsageError` names what is wrong with it."""
-    from recombine.families import lilgym
+    from recombine.families.lilgym import LILGYM
     from recombine.families.lilgym.generate import inputs_of
 
     if not isinstance(record, dict) or not isinstance(record.get("sentence"), str):
@@ -128,7 +128,7 @@ def example_of(record: Any, place: str, kind: Kind) -> Example:
     }  # fmt: skip
     if isinstance(record.get("plan"), str) and task == "edit":
         answer = record["plan"]
-    return Example(lilgym, place, inputs_of(text, scene, task, target), answer, plan=program, world=scene, meta=meta)
+    return Example(LILGYM, place, inputs_of(text, scene, task, target), answer, plan=program, world=scene, meta=meta)
 
 
 def _label(value: Any) -> bool | None:

@@ -6,7 +6,7 @@ import functools
 
 from recombine import keys
 from recombine.core import Part, Split
-from recombine.families.lilgym.statements import Statement
+from recombine.families.lilgym.sound.statements import Statement
 
 HELD_COLOR_PLACES = frozenset(
     {

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from recombine.errors import ProgramError, UnknownName, shown
-from recombine.families.lilgym.program_functions import FUNCTIONS
-from recombine.families.lilgym.program_syntax import Node
-from recombine.families.lilgym.program_values import ENUMS, MEMBERS
+from recombine.families.lilgym.program.functions import FUNCTIONS
+from recombine.families.lilgym.program.syntax import Node
+from recombine.families.lilgym.program.values import ENUMS, MEMBERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class Checker:
             raise ProgramError(f"{self.source(node)}: min takes a collection and key=...")
         if node.names and known.name != "min" and len(arguments) < 2:
             raise ProgramError(f"{self.source(node)}: {known.name} needs its item first.")
-        from recombine.families.lilgym.program_signatures import SIGNATURES
+        from recombine.families.lilgym.program.signatures import SIGNATURES
 
         return SIGNATURES[known.name](self, node, tuple(arguments), variables)
 

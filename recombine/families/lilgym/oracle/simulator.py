@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from recombine.errors import shown
-from recombine.families.lilgym.oracle_reading import COLOR_WORDS, SHAPE_WORDS, SIZE_WORDS, Picture, Thing, Unreadable, stack_of
+from recombine.families.lilgym.oracle.reading import COLOR_WORDS, SHAPE_WORDS, SIZE_WORDS, Picture, Thing, Unreadable, stack_of
 
 BOX_WORDS = {"left": 0, "middle": 1, "right": 2}
 MOST_EDITS = 10

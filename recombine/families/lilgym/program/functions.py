@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from recombine.errors import ProgramError, shown
-from recombine.families.lilgym.program_values import (
+from recombine.families.lilgym.program.values import (
     CLOSE,
     CONTACT,
     NEAR,

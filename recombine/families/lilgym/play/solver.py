@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
-from recombine.families.lilgym.acting import Flags, Instances, Judge, play, tables
-from recombine.families.lilgym.edits import Numbers, Setting
+from recombine.families.lilgym.play.edits import Numbers, Setting
+from recombine.families.lilgym.play.episodes import Flags, Instances, Judge, play, tables
 from recombine.families.lilgym.program import Program
 from recombine.families.lilgym.scene import (
     SQUARE,
@@ -224,7 +224,7 @@ class _Scatter:
 
     def edited(self, items: Items, counts: Counts, actions: Numbers) -> Flags:
         """Carry out one edit per scene, in place; which ones were valid."""
-        kernel = kernels.load("recombine.families.lilgym.kernel", self.compiled)
+        kernel = kernels.load("recombine.families.lilgym.play.kernel", self.compiled)
         valid = np.zeros(len(actions), np.bool_)
         shared = tables()
         kernel.edit_many(self.rule, shared.contacts, shared.areas, shared.directions, items, counts, actions, valid)
@@ -240,7 +240,7 @@ class _Scatter:
 
     def wander(self, items: Items, counts: Counts, most: int, number: int) -> tuple[int, ...] | None:
         """The fewest edits by which an episode of this round met the target, at most `most`."""
-        kernel = kernels.load("recombine.families.lilgym.solver_kernel", self.compiled)
+        kernel = kernels.load("recombine.families.lilgym.play.solver_kernel", self.compiled)
         shared = tables()
         many, numbers = self.many(items, counts, EPISODES)
         states = keys.states(keys.state("lilgym", "solver", number), 0, EPISODES)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.families.lilgym import program_kernel as k
-from recombine.families.lilgym.program_emitter import FLAGS, Emitter, NotCompiled, Variables, is_coded_list, is_stream, is_total
-from recombine.families.lilgym.program_types import ITEM, Expr
+from recombine.families.lilgym.program import kernel as k
+from recombine.families.lilgym.program.emitter import FLAGS, Emitter, NotCompiled, Variables, is_coded_list, is_stream, is_total
+from recombine.families.lilgym.program.types import ITEM, Expr
 
 MAX_CHOSEN = 4
 """Combinations of more elements than this are left to the plain interpreter."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from recombine.families.lilgym import program_kernel as k
-from recombine.families.lilgym.program_types import BOOL, BOX, COLOR, ITEM, SHAPE, SIDE, SIZE, Expr
+from recombine.families.lilgym.program import kernel as k
+from recombine.families.lilgym.program.types import BOOL, BOX, COLOR, ITEM, SHAPE, SIDE, SIZE, Expr
 
 FLAGS: Mapping[str, int] = {
     **{f"is_{name}": k.COLOR_SETS + code for code, name in enumerate(("yellow", "black", "blue"))},

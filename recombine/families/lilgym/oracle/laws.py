@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from recombine.core import Example, Problem
 from recombine.errors import ProgramError, shown
-from recombine.families.lilgym.oracle_edits import Ending, carry_out, overlap
-from recombine.families.lilgym.oracle_reading import (
+from recombine.families.lilgym.oracle.reading import (
     Picture,
     Test,
     Unreadable,
@@ -21,6 +20,7 @@ from recombine.families.lilgym.oracle_reading import (
     stack_of,
     understand,
 )
+from recombine.families.lilgym.oracle.simulator import Ending, carry_out, overlap
 
 
 def validate(example: Example) -> list[Problem]:

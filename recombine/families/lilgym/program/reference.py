@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recombine.errors import ProgramError, UnknownName, shown
-from recombine.families.lilgym.program_functions import FUNCTIONS, Function
-from recombine.families.lilgym.program_syntax import Node
-from recombine.families.lilgym.program_values import (
+from recombine.families.lilgym.program.functions import FUNCTIONS, Function
+from recombine.families.lilgym.program.syntax import Node
+from recombine.families.lilgym.program.values import (
     ENUMS,
     MEMBERS,
     Box,

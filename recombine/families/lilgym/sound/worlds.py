@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
-from recombine.families.lilgym import planner, program
+from recombine.families.lilgym import program
 from recombine.families.lilgym.program import Bank, Prepared, Program
 from recombine.families.lilgym.scene import Counts, Items, Kind
+from recombine.families.lilgym.sound import planner
 
 WIDTHS: dict[Kind, int] = {"tower": 12, "scatter": 21}
 """The most items that a drawn scene holds."""
@@ -33,7 +34,7 @@ def draw_scenes(
     items = np.zeros((len(states), WIDTHS[kind], 6), np.int16)
     counts = np.zeros(len(states), np.int64)
     fast = len(states) >= 4 * kernels.COMPILE_FROM_ROWS if compiled is None else compiled
-    run = kernels.load("recombine.families.lilgym.world_kernel", fast).draw_scenes
+    run = kernels.load("recombine.families.lilgym.sound.kernel", fast).draw_scenes
     run(states, np.broadcast_to(tidy, len(states)).copy(), kind == "tower", scratch, items, counts)
     return items, counts
 

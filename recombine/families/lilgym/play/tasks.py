@@ -13,11 +13,11 @@ import numpy as np
 from recombine.columns import Ragged
 from recombine.core import Batch, Example
 from recombine.errors import UsageError, shown
-from recombine.families.lilgym.acting import Instances, Judge, States, begin, step
-from recombine.families.lilgym.edits import Setting
+from recombine.families.lilgym.play.edits import Setting
+from recombine.families.lilgym.play.episodes import Instances, Judge, States, begin, step
+from recombine.families.lilgym.play.validity import masks
 from recombine.families.lilgym.program import compile as compile_program
 from recombine.families.lilgym.scene import KINDS, Kind, Scene, pack, pack_rows
-from recombine.families.lilgym.validity import masks
 
 __all__ = ["instances_of", "instances_of_batch", "instances_of_examples", "masks", "start", "step"]
 

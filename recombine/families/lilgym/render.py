@@ -8,14 +8,16 @@ from __future__ import annotations
 import functools
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels
-from recombine.families.lilgym.geometry import KIND_COUNT
+from recombine.core import Example, Medium
+from recombine.errors import UnknownName
+from recombine.families.lilgym.play.geometry import KIND_COUNT
 from recombine.families.lilgym.scene import BOX_COUNT, BOX_SIDE, CIRCLE, SIZES, SQUARE, Items, Scene
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ def redraw(
     for row in rows.tolist():  # row by row: each is one block of memory, which numpy copies at full speed
         canvases[row] = blank()
         images[row] = blank_observation()
-    kernel = kernels.load("recombine.families.lilgym.kernel_draw", compiled)
+    kernel = kernels.load("recombine.families.lilgym.play.canvas", compiled)
     kernel.draw(canvases, images, spans(), blend(), items, counts, rows)
 
 
@@ -241,3 +243,18 @@ def _fitted(text: str, width: int) -> str:
 def _wrapped(text: str, width: int) -> list[str]:
     """The text in lines of about `width` pixels, whole words."""
     return textwrap.wrap(_plain(text), _letters(width))
+
+
+def render(example: Example, medium: Medium) -> str | bytes:
+    """The example as a prompt, or its scene drawn."""
+    from recombine.families.lilgym import prompts
+
+    makers: dict[str, Callable[[], str | bytes]] = {
+        "text": lambda: prompts.prompt(example),
+        "ascii": lambda: ascii_art(example.world),
+        "svg": lambda: svg(example.world),
+        "png": lambda: png(example.world),
+    }
+    if medium not in makers:
+        raise UnknownName("medium of lilgym", medium, makers)
+    return makers[medium]()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.lilgym.kernel import edit_scatter, find_removable
+from recombine.families.lilgym.play.kernel import edit_scatter, find_removable
 
 KERNEL = True
 

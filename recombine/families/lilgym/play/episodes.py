@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from recombine import kernels
 from recombine.errors import ProgramError, UsageError, shown
-from recombine.families.lilgym import geometry, pictures
-from recombine.families.lilgym.edits import (
+from recombine.families.lilgym import render
+from recombine.families.lilgym.play import geometry
+from recombine.families.lilgym.play.edits import (
     ERRORS,
     GRIDS,
     STEP_PENALTY,
@@ -55,7 +56,7 @@ __all__ = [
     "captions", "edit_of", "edit_scene", "format_edits", "parse_edits", "play", "restart", "step", "truths",
 ]  # fmt: skip
 
-KERNEL_NAME = "recombine.families.lilgym.kernel"
+KERNEL_NAME = "recombine.families.lilgym.play.kernel"
 Flags = NDArray[np.bool_]
 
 
@@ -78,7 +79,7 @@ def tables() -> Tables:
     """The shared tables; about 0.3 s, once per process."""
     directions = np.array([geometry.direction(k) for k in range(geometry.SEGMENTS)])
     return Tables(
-        geometry.contact_table(), geometry.area_table(), directions, pictures.blank()[0], pictures.spans(), pictures.blend()
+        geometry.contact_table(), geometry.area_table(), directions, render.blank()[0], render.spans(), render.blend()
     )
 
 
@@ -147,7 +148,7 @@ def play(setting: Setting, scene: Scene, target: bool, holds: Callable[[Scene], 
 
 
 def captions(setting: Setting, played: Play) -> list[str]:
-    """A line for each scene of an episode: the edit that led there and what it gave; for `pictures.filmstrip` and `pictures.gif`."""
+    """A line for each scene of an episode: the edit that led there and what it gave; for `render.filmstrip` and `render.gif`."""
     lines = ["start"]
     for clock, (action, reward) in enumerate(zip(played.actions, played.rewards, strict=True), 1):
         lines.append(f"{clock}. {edit_of(setting, action)}   {reward:+.1f}")
@@ -267,11 +268,11 @@ def begin(
         raise UsageError(
             f"scenes with {instances.items.shape[1]} items and horizon {setting.horizon} exceed {MAX_ITEMS} items."
         )
-    shape = (n, pictures.HEIGHT, pictures.WIDTH) if images else (n, 0, 0)
+    shape = (n, render.HEIGHT, render.WIDTH) if images else (n, 0, 0)
     states = States(
         setting, instances, index.copy(), np.zeros((n, width, 6), np.int16),
         np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(shape, np.uint8),
-        np.zeros((n, *pictures.OBSERVATION_SHAPE) if images else (n, 0, 0, 3), np.uint8), compiled, setting.rule(images),
+        np.zeros((n, *render.OBSERVATION_SHAPE) if images else (n, 0, 0, 3), np.uint8), compiled, setting.rule(images),
     )  # fmt: skip
     restart(states, np.arange(n), index)
     return states
@@ -287,7 +288,7 @@ def restart(states: States, which: Numbers, rows: Numbers) -> None:
     states.clocks[which] = 0
     states.active[which] = True
     if states.images.size:
-        pictures.redraw(states.canvases, states.images, states.items, states.counts, which, states.compiled)
+        render.redraw(states.canvases, states.images, states.items, states.counts, which, states.compiled)
 
 
 def view(states: States, sight: Sight) -> NDArray[Any]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from recombine.errors import ProgramError
-from recombine.families.lilgym.program_functions import FUNCTIONS
-from recombine.families.lilgym.program_syntax import Node
-from recombine.families.lilgym.program_types import (
+from recombine.families.lilgym.program.functions import FUNCTIONS
+from recombine.families.lilgym.program.syntax import Node
+from recombine.families.lilgym.program.types import (
     ATTRIBUTES,
     BOOL,
     INT,

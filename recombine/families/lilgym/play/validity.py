@@ -8,9 +8,10 @@ import numpy as np
 
 from recombine import kernels
 from recombine.errors import UsageError
-from recombine.families.lilgym import geometry, pictures
-from recombine.families.lilgym.acting import KERNEL_NAME, Flags, States, tables
-from recombine.families.lilgym.edits import GRIDS, RuleBook
+from recombine.families.lilgym import render
+from recombine.families.lilgym.play import geometry
+from recombine.families.lilgym.play.edits import GRIDS, RuleBook
+from recombine.families.lilgym.play.episodes import KERNEL_NAME, Flags, States, tables
 from recombine.families.lilgym.scene import BOX_SIDE, SIZES, Scene
 
 
@@ -69,10 +70,10 @@ def _stamped(scene: Scene, rules: RuleBook) -> tuple[Flags, Flags]:
     side, reach = BOX_SIDE, geometry.REACH
     bit = geometry.MEETS if rules == "code" else geometry.MEETS_EXACTLY
     contacts, areas = tables().contacts, tables().areas
-    free = np.zeros((geometry.KIND_COUNT, pictures.WIDTH, pictures.HEIGHT), np.bool_)
-    covered = np.zeros((pictures.WIDTH, pictures.HEIGHT), np.bool_)
+    free = np.zeros((geometry.KIND_COUNT, render.WIDTH, render.HEIGHT), np.bool_)
+    covered = np.zeros((render.WIDTH, render.HEIGHT), np.bool_)
     for box, items in enumerate(scene.boxes):
-        left = pictures.STRIDE * box
+        left = render.STRIDE * box
         for kind in range(geometry.KIND_COUNT):
             free[kind, left : left + side - SIZES[kind % 3] + 1, : side - SIZES[kind % 3] + 1] = True
         for item in items:

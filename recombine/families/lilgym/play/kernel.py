@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.families.lilgym.kernel_draw import mark, paint, shrink
+from recombine.families.lilgym.play.canvas import mark, paint, shrink
 
 KERNEL = True
 

@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 
 from recombine import kernels
 from recombine.errors import ProgramError
-from recombine.families.lilgym import program_kernel as kernel
-from recombine.families.lilgym import program_reference
-from recombine.families.lilgym.program_compiler import compile_program
-from recombine.families.lilgym.program_syntax import Node, parse
-from recombine.families.lilgym.program_types import Expr, Fault, check
-from recombine.families.lilgym.program_values import World
+from recombine.families.lilgym.program import kernel, reference
+from recombine.families.lilgym.program.compiler import compile_program
+from recombine.families.lilgym.program.syntax import Node, parse
+from recombine.families.lilgym.program.types import Expr, Fault, check
+from recombine.families.lilgym.program.values import World
 from recombine.families.lilgym.scene import Counts, Item, Items, Scene, pack
 
-KERNEL_NAME = "recombine.families.lilgym.program_kernel"
+KERNEL_NAME = "recombine.families.lilgym.program.kernel"
 COMPILE_FROM_PAIRS = 20_000
 """From so many program/scene pairs on, loading the compiled kernel pays; below, the plain interpreter does the work."""
 UNDECIDED = 2
@@ -50,7 +49,7 @@ class Program:
 
     def evaluate(self, scene: Scene) -> bool:
         """The program's value on a scene; `ProgramError` if it fails there (`unique` of two items, too many steps, …)."""
-        return program_reference.evaluate(self.tree, scene)
+        return reference.evaluate(self.tree, scene)
 
     @cached_property
     def code(self) -> NDArray[np.int32] | None:
@@ -152,7 +151,7 @@ class Bank:
         for which, place in zip(program_index, scene_index, strict=True):
             if place not in laid:
                 laid[place] = World.of(_scene(items[place], int(counts[place])))
-            values.append(program_reference.evaluate_world(self.programs[which].tree, laid[place]))
+            values.append(reference.evaluate_world(self.programs[which].tree, laid[place]))
         return np.array(values, np.bool_)
 
 

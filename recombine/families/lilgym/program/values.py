@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from recombine.errors import ProgramError, shown
-from recombine.families.lilgym.program_syntax import Node
+from recombine.families.lilgym.program.syntax import Node
 from recombine.families.lilgym.scene import BOX_SIDE, COLORS, SHAPES, SIZES, Scene
 
 CONTACT, CLOSE, NEAR = 1, 4, 10

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.families.lilgym import geometry
-from recombine.families.lilgym.edits import Setting
+from recombine.families.lilgym.play import geometry
+from recombine.families.lilgym.play.edits import Setting
 from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import SIZES, SQUARE, TOWER_HEIGHT, TOWER_SIZE, TOWER_X, Kind, pack_rows, tower_y
-from recombine.families.lilgym.world_kernel import APART, contact
+from recombine.families.lilgym.sound.kernel import APART, contact
 from recombine.keys import Stream
 
 Row = tuple[int, ...]
