@@ -132,7 +132,7 @@ class LilGymFamily:
         return audit.survey(examples)
 
 
-LILGYM = LilGymFamily()
+LILGYM: LilGymFamily = LilGymFamily()
 
 
 def check_statement(

@@ -139,8 +139,16 @@ EMPTY_SCATTER = Scene("scatter")
 
 # --- many scenes -----------------------------------------------------------------------------------------------------
 
-Items = NDArray[np.int16]
-Counts = NDArray[np.int64]
+Items = NDArray[np.int16]  # (scenes, width, FIELDS), or one scene (width, FIELDS); padded with zeros
+ItemRow = NDArray[np.int16]  # (FIELDS,)
+Counts = NDArray[np.int64]  # (scenes,): how many items each scene has
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Codes = NDArray[np.int8]  # outcomes and truth values
+Words = NDArray[np.uint64]  # states of random streams
+Instructions = NDArray[np.int32]  # (instructions, 4): operation, target register, two operands
 
 
 def pack(scenes: Sequence[Scene], width: int | None = None) -> tuple[Items, Counts]:

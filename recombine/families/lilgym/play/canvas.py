@@ -5,9 +5,9 @@ Plain functions in the subset that Numba compiles. `spans` and `blend` are the t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from recombine.families.lilgym.scene import BOX, COLOR, SHAPE, SIZE, Bytes, Counts, ItemRow, Items, Numbers, X, Y
 
 KERNEL = True
 
@@ -16,15 +16,15 @@ STRIDE = 140
 WIDTH, HEIGHT = 380, 100
 
 
-def mark(item: Any, rect: Any) -> None:
+def mark(item: ItemRow, rect: Numbers) -> None:
     """Write the canvas rectangle of an item: x0, y0, x1, y1, the ends excluded."""
-    rect[0] = STRIDE * int(item[0]) + int(item[1])
-    rect[1] = int(item[2])
-    rect[2] = rect[0] + int(item[3])
-    rect[3] = rect[1] + int(item[3])
+    rect[0] = STRIDE * int(item[BOX]) + int(item[X])
+    rect[1] = int(item[Y])
+    rect[2] = rect[0] + int(item[SIZE])
+    rect[3] = rect[1] + int(item[SIZE])
 
 
-def paint(canvas: Any, blank: Any, spans: Any, items: Any, count: int, rect: Any) -> None:
+def paint(canvas: Bytes, blank: Bytes, spans: Numbers, items: Items, count: int, rect: Numbers) -> None:
     """Draw the part of a scene inside a canvas rectangle from scratch; `blank` is one row of the empty canvas."""
     x0, y0, x1, y1 = max(0, rect[0]), max(0, rect[1]), min(WIDTH, rect[2]), min(HEIGHT, rect[3])
     for y in range(y0, y1):
@@ -34,18 +34,18 @@ def paint(canvas: Any, blank: Any, spans: Any, items: Any, count: int, rect: Any
         stamp(canvas, spans, items[k], x0, y0, x1, y1)
 
 
-def stamp(canvas: Any, spans: Any, item: Any, x0: int, y0: int, x1: int, y1: int) -> None:
+def stamp(canvas: Bytes, spans: Numbers, item: ItemRow, x0: int, y0: int, x1: int, y1: int) -> None:
     """Draw the part of an item inside the rectangle; canvas codes: 0 box, 1 separator, 2 + colour."""
-    left, top, size = STRIDE * int(item[0]) + int(item[1]), int(item[2]), int(item[3])
+    left, top, size = STRIDE * int(item[BOX]) + int(item[X]), int(item[Y]), int(item[SIZE])
     if left >= x1 or left + size <= x0 or top >= y1 or top + size <= y0:
         return
-    kind, code = 3 * int(item[5]) + size // 10 - 1, 2 + int(item[4])
+    kind, code = 3 * int(item[SHAPE]) + size // 10 - 1, 2 + int(item[COLOR])
     for y in range(max(top, y0), min(top + size, y1)):
         for x in range(max(left + spans[kind, y - top, 0], x0), min(left + spans[kind, y - top, 1], x1)):
             canvas[y, x] = code
 
 
-def shrink(canvas: Any, blend: Any, image: Any, rect: Any) -> None:
+def shrink(canvas: Bytes, blend: Bytes, image: Bytes, rect: Numbers) -> None:
     """Bring the half-size image up to date inside a canvas rectangle: the mean of each 2 × 2 block, cut to an integer."""
     x0, y0 = max(0, rect[0]) // 2, max(0, rect[1]) // 2
     x1, y1 = (min(WIDTH, rect[2]) + 1) // 2, (min(HEIGHT, rect[3]) + 1) // 2
@@ -58,7 +58,7 @@ def shrink(canvas: Any, blend: Any, image: Any, rect: Any) -> None:
             image[y, x, 2] = blend[code, 2]
 
 
-def draw(canvases: Any, images: Any, spans: Any, blend: Any, items: Any, counts: Any, rows: Any) -> None:
+def draw(canvases: Bytes, images: Bytes, spans: Numbers, blend: Bytes, items: Items, counts: Counts, rows: Numbers) -> None:
     """Draw the scenes of the given rows onto empty canvases and their half-size images."""
     rect = np.zeros(4, np.int64)
     for i in rows:

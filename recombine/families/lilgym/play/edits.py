@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine.errors import UnknownName, UsageError, shown
-from recombine.families.lilgym.scene import BOX_NAMES, COLORS, KINDS, SHAPES, SIZE_NAMES, Kind
+from recombine.families.lilgym.scene import BOX_NAMES, COLORS, KINDS, SHAPES, SIZE_NAMES, Kind, Numbers
 
 RuleBook = Literal["paper", "code"]
 Grid = Literal["19x5", "native"]
@@ -29,22 +28,22 @@ ERRORS = ("", "does_not_fit", "on_separator", "nothing_to_remove", "stopped_earl
 """By error code; the empty name is no error."""
 HORIZON = 11
 MAX_HORIZON = 40
-STEP_PENALTY = 0.1
+STEP_COST = 0.1
+"""What each edit costs (the paper's δ)."""
 MAX_ANSWER = 20_000
 """Longest text, in characters, that `parse_edits` reads."""
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How one acts: the kind of scene, the rule book, the grid of SCATTER actions, the horizon, and whether STOP is forced."""
+    """How one acts: the kind of scene, the rule book, the grid of SCATTER actions, the horizon, whether STOP is forced, and δ."""
 
     kind: Kind
     rules: RuleBook = "paper"
     grid: Grid = "19x5"
     horizon: int = HORIZON
     stop_forcing: bool = False
+    step_cost: float = STEP_COST
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -55,6 +54,9 @@ class Setting:
             raise UnknownName("action grid", self.grid, GRIDS)
         if isinstance(self.horizon, bool) or not isinstance(self.horizon, int) or not 1 <= self.horizon <= MAX_HORIZON:
             raise UsageError(f"horizon is {shown(self.horizon)}, but must be an integer from 1 to {MAX_HORIZON}.")
+        if isinstance(self.step_cost, bool) or not isinstance(self.step_cost, int | float) or not 0 <= self.step_cost <= 1:
+            raise UsageError(f"step_cost is {shown(self.step_cost)}, but must be a number from 0 to 1.")
+        object.__setattr__(self, "step_cost", float(self.step_cost))
 
     @property
     def action_count(self) -> int:

@@ -23,9 +23,7 @@ from recombine.families.lilgym.play import geometry
 from recombine.families.lilgym.play.edits import (
     ERRORS,
     GRIDS,
-    STEP_PENALTY,
     Edit,
-    Numbers,
     Setting,
     Sight,
     action_of,
@@ -33,6 +31,7 @@ from recombine.families.lilgym.play.edits import (
     format_edits,
     parse_edits,
 )
+from recombine.families.lilgym.play.kernel import Board, Results, Tables
 from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import (
     BOX_COUNT,
@@ -43,8 +42,10 @@ from recombine.families.lilgym.scene import (
     TOWER_SIZE,
     TOWER_X,
     Counts,
+    Flags,
     Items,
     Kind,
+    Numbers,
     Scene,
     pack,
     tower_y,
@@ -57,21 +58,9 @@ __all__ = [
 ]  # fmt: skip
 
 KERNEL_NAME = "recombine.families.lilgym.play.kernel"
-Flags = NDArray[np.bool_]
 
 
 # --- one scene -------------------------------------------------------------------------------------------------------
-
-
-class Tables(NamedTuple):
-    """The arrays that all kernels share, in the order of their arguments."""
-
-    contacts: Any
-    areas: Any
-    directions: Any
-    blank: Any
-    spans: Any
-    blend: Any
 
 
 @functools.cache
@@ -95,11 +84,7 @@ def edit_scene(setting: Setting, scene: Scene, action: int) -> tuple[Scene, str]
         error = kernel.edit_tower(items[0], count, action, True, rect)
         removes = action >= 10
     else:
-        shared = tables()
-        rule = setting.rule(images=False)
-        error = kernel.edit_scatter(
-            rule, shared.contacts, shared.areas, shared.directions, items[0], count, action, True, rect
-        )  # fmt: skip
+        error = kernel.edit_scatter(setting.rule(images=False), tables(), items[0], count, action, True, rect)
         columns, rows, _ = GRIDS[setting.grid]
         removes = action > 27 * columns * rows
     if error:
@@ -137,8 +122,8 @@ def play(setting: Setting, scene: Scene, target: bool, holds: Callable[[Scene], 
             if last and not fault:
                 after, fault = scene, "never_stopped"
         ends = action == 0 or bool(fault)
-        cost = -STEP_PENALTY if fault == "never_stopped" and setting.rules == "code" else -1.0
-        rewards.append((1.0 if not fault else cost) if ends else -STEP_PENALTY)
+        cost = -setting.step_cost if fault == "never_stopped" and setting.rules == "code" else -1.0
+        rewards.append((1.0 if not fault else cost) if ends else -setting.step_cost)
         scene = after
         scenes.append(scene)
         if ends:
@@ -329,10 +314,9 @@ def advance(states: States, actions: NDArray[Any]) -> Outcome:
         forced = met & (taken != 0)
         taken[forced] = 0
     outcome = Outcome(np.zeros(n, np.float64), np.zeros((n, 2), np.bool_), np.zeros(n, np.int8), forced)
-    _kernel(states).advance(
-        states.rule, *tables(), states.items, states.counts, states.clocks, states.canvases, states.images,
-        states.active, taken, met, outcome.rewards, outcome.ended, outcome.errors,
-    )  # fmt: skip
+    board = Board(states.items, states.counts, states.clocks, states.active, states.canvases, states.images)
+    results = Results(outcome.rewards, outcome.ended, outcome.errors)
+    _kernel(states).advance(states.rule, states.setting.step_cost, tables(), board, taken, met, results)
     states.active &= ~(outcome.ended[:, 0] | outcome.ended[:, 1])
     return outcome
 

@@ -1,83 +1,138 @@
 """The hot loops of acting: edits of scenes, their validity, rewards, and pictures kept up to date rectangle by rectangle.
 
-Plain functions in the subset that Numba compiles; `acting.Tables` holds the arrays that they share. Scenes are rows of the
-packed form of `scene.py`. `rule` is int64: tower?, columns, rows, pixels per cell, released rules?, horizon, draw images?.
+Plain functions in the subset that Numba compiles. Scenes are rows of the packed form of `scene.py`; `rule` is `Setting.rule`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from recombine.families.lilgym.play.canvas import mark, paint, shrink
+from recombine.families.lilgym.play.canvas import STRIDE, mark, paint, shrink
+from recombine.families.lilgym.scene import (
+    BOX,
+    BOX_SIDE,
+    COLOR,
+    FIELDS,
+    SHAPE,
+    SIZE,
+    SQUARE,
+    TOWER_HEIGHT,
+    TOWER_PITCH,
+    TOWER_SIZE,
+    TOWER_X,
+    Bytes,
+    Codes,
+    Counts,
+    Flags,
+    Floats,
+    ItemRow,
+    Items,
+    Numbers,
+    X,
+    Y,
+)
 
 KERNEL = True
 
 TOWER_RULE, COLUMNS, ROWS, CELL, RELEASED, HORIZON, DRAW = 0, 1, 2, 3, 4, 5, 6
 """Places in `rule`."""
 FINE, DOES_NOT_FIT, ON_SEPARATOR, NOTHING_TO_REMOVE, STOPPED_EARLY, NEVER_STOPPED = 0, 1, 2, 3, 4, 5
-"""Error codes, in the order of `acting.ERRORS`."""
-STRIDE = 140
-"""Canvas pixels from one box's left edge to the next one's."""
+"""Error codes, in the order of `edits.ERRORS`."""
 REACH = 34
 NEAR, MEETS, MEETS_EXACTLY = 7, 8, 16
+"""Parts of a contact; see `geometry.py`."""
+ITEM_CODES = 27
+"""Shapes × colours × sizes: the ADD actions of one cell."""
+FIRST_REMOVE = 10
+"""The first of TOWER's REMOVE actions."""
+
+
+class Tables(NamedTuple):
+    """The arrays that all episodes share; `episodes.tables()` makes them."""
+
+    contacts: Bytes  # (kind, kind, dy + REACH, dx + REACH): contact of two shapes
+    areas: Numbers  # (kind, columns, rows): area of a shape's first columns and rows, in millionths of a pixel
+    directions: Floats  # (64, 2): corners of the unit 64-gon
+    blank: Bytes  # (380,): one row of the empty canvas
+    spans: Numbers  # (kind, row, 2): first pixel of a shape's row and the one after the last
+    blend: Bytes  # (625, 3): colour of a half-size pixel by its four canvas codes
+
+
+class Board(NamedTuple):
+    """The episodes' present state; kernels change it in place."""
+
+    items: Items  # (n, width, 6)
+    counts: Counts  # (n,)
+    clocks: Numbers  # (n,): steps taken
+    active: Flags  # (n,)
+    canvases: Bytes  # (n, 100, 380), or (n, 0, 0) without pictures
+    images: Bytes  # (n, height, width, 3)
+
+
+class Results(NamedTuple):
+    """What one step gives."""
+
+    rewards: Floats  # (n,)
+    ended: Flags  # (n, 2): terminated, truncated
+    errors: Codes  # (n,): index into `edits.ERRORS`
 
 
 # --- lists of items --------------------------------------------------------------------------------------------------
 
 
-def box_end(items: Any, count: int, box: int) -> Any:
+def box_end(items: Items, count: int, box: int) -> int:
     """The place after the last item of a box (items are grouped by box)."""
     place = 0
-    while place < count and items[place, 0] <= box:
+    while place < count and items[place, BOX] <= box:
         place += 1
     return place
 
 
-def insert(items: Any, count: int, place: int, item: Any) -> None:
+def insert(items: Items, count: int, place: int, item: ItemRow) -> None:
     """Put an item at a place, moving the later ones up."""
     for k in range(count, place, -1):
-        for f in range(6):
+        for f in range(FIELDS):
             items[k, f] = items[k - 1, f]
-    for f in range(6):
+    for f in range(FIELDS):
         items[place, f] = item[f]
 
 
-def delete(items: Any, count: int, place: int) -> None:
+def delete(items: Items, count: int, place: int) -> None:
     """Take an item out, moving the later ones down; the freed row becomes zeros."""
     for k in range(place, count - 1):
-        for f in range(6):
+        for f in range(FIELDS):
             items[k, f] = items[k + 1, f]
-    for f in range(6):
+    for f in range(FIELDS):
         items[count - 1, f] = 0
 
 
 # --- geometry --------------------------------------------------------------------------------------------------------
 
 
-def contact(contacts: Any, items: Any, k: int, kind: int, x: int, y: int) -> Any:
+def contact(contacts: Bytes, items: Items, k: int, kind: int, x: int, y: int) -> int:
     """The contact of item k with a shape of `kind` at (x, y) in the same box."""
-    dx = int(items[k, 1]) - x
-    dy = int(items[k, 2]) - y
+    dx = int(items[k, X]) - x
+    dy = int(items[k, Y]) - y
     if dx < -REACH or dx > REACH or dy < -REACH or dy > REACH:
         return 0
-    other = 3 * int(items[k, 5]) + int(items[k, 3]) // 10 - 1
+    other = 3 * int(items[k, SHAPE]) + int(items[k, SIZE]) // 10 - 1
     return int(contacts[kind, other, dy + REACH, dx + REACH])
 
 
-def covered(areas: Any, items: Any, k: int, x: int, y: int, cell: int) -> Any:
+def covered(areas: Numbers, items: Items, k: int, x: int, y: int, cell: int) -> int:
     """How much of item k lies in the square cell at (x, y) of its box, in millionths of a pixel."""
-    size = int(items[k, 3])
-    kind = 3 * int(items[k, 5]) + size // 10 - 1
-    x0, x1 = max(0, x - int(items[k, 1])), min(size, x + cell - int(items[k, 1]))
-    y0, y1 = max(0, y - int(items[k, 2])), min(size, y + cell - int(items[k, 2]))
+    size = int(items[k, SIZE])
+    kind = 3 * int(items[k, SHAPE]) + size // 10 - 1
+    x0, x1 = max(0, x - int(items[k, X])), min(size, x + cell - int(items[k, X]))
+    y0, y1 = max(0, y - int(items[k, Y])), min(size, y + cell - int(items[k, Y]))
     if x1 <= x0 or y1 <= y0:
         return 0
     return int(areas[kind, x1, y1] - areas[kind, x0, y1] - areas[kind, x1, y0] + areas[kind, x0, y0])
 
 
-def ring(directions: Any, shape: int, x: float, y: float, size: int, out: Any) -> Any:
+def ring(directions: Floats, shape: int, x: float, y: float, size: int, out: Floats) -> int:
     """Write the closed ring of a released shape at canvas place (x, y); its number of corners, the first one repeated."""
     if shape == 0:
         r = size / 2
@@ -100,19 +155,19 @@ def ring(directions: Any, shape: int, x: float, y: float, size: int, out: Any) -
     return corners + 1
 
 
-def point_gap(px: float, py: float, ax: float, ay: float, bx: float, by: float) -> Any:
+def point_gap(px: float, py: float, ax: float, ay: float, bx: float, by: float) -> float:
     """The distance from a point to a segment, in the operation order of the original's geometry library."""
     square = (bx - ax) * (bx - ax) + (by - ay) * (by - ay)
     r = ((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / square
     if r <= 0.0:
-        return np.sqrt((px - ax) * (px - ax) + (py - ay) * (py - ay))
+        return float(np.sqrt((px - ax) * (px - ax) + (py - ay) * (py - ay)))
     if r >= 1.0:
-        return np.sqrt((px - bx) * (px - bx) + (py - by) * (py - by))
+        return float(np.sqrt((px - bx) * (px - bx) + (py - by) * (py - by)))
     s = ((ay - py) * (bx - ax) - (ax - px) * (by - ay)) / square
-    return abs(s) * np.sqrt(square)
+    return float(abs(s) * np.sqrt(square))
 
 
-def foot(px: float, py: float, ax: float, ay: float, bx: float, by: float, out: Any, place: int) -> Any:
+def foot(px: float, py: float, ax: float, ay: float, bx: float, by: float, out: Floats, place: int) -> float:
     """Write the point of a segment nearest to (px, py) at out[place]; how far it is."""
     r = ((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / ((bx - ax) * (bx - ax) + (by - ay) * (by - ay))
     if 0.0 < r < 1.0:
@@ -125,10 +180,10 @@ def foot(px: float, py: float, ax: float, ay: float, bx: float, by: float, out: 
         else:
             qx, qy = bx, by
     out[place, 0], out[place, 1] = qx, qy
-    return np.sqrt((px - qx) * (px - qx) + (py - qy) * (py - qy))
+    return float(np.sqrt((px - qx) * (px - qx) + (py - qy) * (py - qy)))
 
 
-def segment_pair(a: Any, i: int, b: Any, j: int, feet: Any, out: Any) -> None:
+def segment_pair(a: Floats, i: int, b: Floats, j: int, feet: Floats, out: Floats) -> None:
     """The nearest points of two disjoint segments, into out[0] (on a's) and out[1] (on b's); the first of ties wins."""
     best = foot(b[j, 0], b[j, 1], a[i, 0], a[i, 1], a[i + 1, 0], a[i + 1, 1], out, 0)
     out[1, 0], out[1, 1] = b[j, 0], b[j, 1]
@@ -145,14 +200,14 @@ def segment_pair(a: Any, i: int, b: Any, j: int, feet: Any, out: Any) -> None:
             out[1, 0], out[1, 1] = feet[0, 0], feet[0, 1]
 
 
-def envelope_gap(a: Any, i: int, b: Any, j: int) -> Any:
+def envelope_gap(a: Floats, i: int, b: Floats, j: int) -> float:
     """A lower bound of the distance of two segments: that of their bounding boxes on the worse axis."""
     dx = max(min(a[i, 0], a[i + 1, 0]) - max(b[j, 0], b[j + 1, 0]), min(b[j, 0], b[j + 1, 0]) - max(a[i, 0], a[i + 1, 0]))
     dy = max(min(a[i, 1], a[i + 1, 1]) - max(b[j, 1], b[j + 1, 1]), min(b[j, 1], b[j + 1, 1]) - max(a[i, 1], a[i + 1, 1]))
-    return max(dx, dy)
+    return float(max(dx, dy))
 
 
-def shift_to(directions: Any, item: Any, items: Any, k: int, bound: float, shift: Any) -> None:
+def shift_to(directions: Floats, item: ItemRow, items: Items, k: int, bound: float, shift: Numbers) -> None:
     """How the sticky snap moves `item` towards item k: the difference of their nearest points, each cut to whole pixels.
 
     The points are found on the canvas, not in the box, and the first nearest pair of segments wins: pairs of parallel facets of
@@ -163,9 +218,9 @@ def shift_to(directions: Any, item: Any, items: Any, k: int, bound: float, shift
     b = np.empty((66, 2), np.float64)
     feet = np.empty((1, 2), np.float64)
     pair = np.empty((2, 2), np.float64)
-    left = float(STRIDE * int(item[0]))
-    na = ring(directions, int(item[5]), left + item[1], float(item[2]), int(item[3]), a)
-    nb = ring(directions, int(items[k, 5]), left + items[k, 1], float(items[k, 2]), int(items[k, 3]), b)
+    left = float(STRIDE * int(item[BOX]))
+    na = ring(directions, int(item[SHAPE]), left + item[X], float(item[Y]), int(item[SIZE]), a)
+    nb = ring(directions, int(items[k, SHAPE]), left + items[k, X], float(items[k, Y]), int(items[k, SIZE]), b)
     best = bound
     for i in range(na - 1):
         for j in range(nb - 1):
@@ -185,49 +240,55 @@ def shift_to(directions: Any, item: Any, items: Any, k: int, bound: float, shift
 # --- edits -----------------------------------------------------------------------------------------------------------
 
 
-def edit_tower(items: Any, count: int, action: int, apply: bool, rect: Any) -> Any:
+def edit_tower(items: Items, count: int, action: int, apply: bool, rect: Numbers) -> int:
     """Do (or only judge) TOWER action 1 to 12; an error code. `rect` becomes the changed rectangle of the canvas."""
-    box = (action - 1) // 3 if action < 10 else action - 10
+    box = (action - 1) // 3 if action < FIRST_REMOVE else action - FIRST_REMOVE
     end = box_end(items, count, box)
     height = 0
-    while height < end and items[end - 1 - height, 0] == box:
+    while height < end and items[end - 1 - height, BOX] == box:
         height += 1
-    if action >= 10:
+    if action >= FIRST_REMOVE:
         if height == 0:
             return NOTHING_TO_REMOVE
         if apply:
             mark(items[end - 1], rect)
             delete(items, count, end - 1)
         return FINE
-    if height >= 4:
+    if height >= TOWER_HEIGHT:
         return DOES_NOT_FIT
     if apply:
-        item = np.zeros(6, np.int16)
-        item[0], item[1], item[2], item[3], item[4], item[5] = box, 40, 80 - 21 * height, 20, (action - 1) % 3, 1
+        item = np.zeros(FIELDS, np.int16)
+        item[BOX], item[X], item[Y], item[SIZE], item[COLOR], item[SHAPE] = (
+            box,
+            TOWER_X,
+            BOX_SIDE - TOWER_SIZE - TOWER_PITCH * height,
+            TOWER_SIZE,
+            (action - 1) % 3,
+            SQUARE,
+        )
         insert(items, count, end, item)
         mark(item, rect)
     return FINE
 
 
-def place_of(rule: Any, column: int, row: int, place: Any) -> Any:
+def place_of(rule: Numbers, column: int, row: int, place: Numbers) -> bool:
     """Write box, x, y of a cell of the action grid; whether it lies in a box and not on a separator."""
     x = column * rule[CELL]
     box = x // STRIDE
     place[0], place[1], place[2] = box, x - STRIDE * box, row * rule[CELL]
-    return x - STRIDE * box < 100
+    return bool(x - STRIDE * box < BOX_SIDE)
 
 
-def edit_scatter(
-    rule: Any, contacts: Any, areas: Any, directions: Any, items: Any, count: int, action: int, apply: bool, rect: Any
-) -> Any:
+def edit_scatter(rule: Numbers, tables: Tables, items: Items, count: int, action: int, apply: bool, rect: Numbers) -> int:
     """Do (or only judge) a SCATTER action other than STOP; an error code. `rect` becomes the changed rectangle."""
+    # An item must lie in one box and share area with no other item; REMOVE takes what covers most of its cell.
     cells = rule[COLUMNS] * rule[ROWS]
     place = np.zeros(3, np.int64)
-    if action > 27 * cells:
-        cell = action - 1 - 27 * cells
+    if action > ITEM_CODES * cells:
+        cell = action - 1 - ITEM_CODES * cells
         if not place_of(rule, cell // rule[ROWS], cell % rule[ROWS], place):
             return ON_SEPARATOR
-        k = find_removable(areas, items, count, int(place[0]), int(place[1]), int(place[2]), int(rule[CELL]))
+        k = find_removable(tables.areas, items, count, int(place[0]), int(place[1]), int(place[2]), int(rule[CELL]))
         if k < 0:
             return NOTHING_TO_REMOVE
         if apply:
@@ -241,73 +302,75 @@ def edit_scatter(
     if not place_of(rule, cell // rule[ROWS], cell % rule[ROWS], place):
         return ON_SEPARATOR
     x, y, side = int(place[1]), int(place[2]), 10 * (size + 1)
-    if not is_free(contacts, items, count, int(place[0]), 3 * shape + size, x, y, rule[RELEASED] != 0) or count >= len(items):
+    if not is_free(tables.contacts, items, count, int(place[0]), 3 * shape + size, x, y, rule[RELEASED] != 0) or count >= len(
+        items
+    ):
         return DOES_NOT_FIT
     if apply:
-        item = np.zeros(6, np.int16)
-        item[0], item[1], item[2], item[3], item[4], item[5] = place[0], x, y, side, color, shape
+        item = np.zeros(FIELDS, np.int16)
+        item[BOX], item[X], item[Y], item[SIZE], item[COLOR], item[SHAPE] = place[0], x, y, side, color, shape
         if rule[RELEASED] != 0:
-            snap(contacts, directions, items, count, item)
+            snap(tables.contacts, tables.directions, items, count, item)
         insert(items, count, box_end(items, count, int(place[0])), item)
         mark(item, rect)
     return FINE
 
 
-def find_removable(areas: Any, items: Any, count: int, box: int, x: int, y: int, cell: int) -> Any:
+def find_removable(areas: Numbers, items: Items, count: int, box: int, x: int, y: int, cell: int) -> int:
     """The item of a box that covers most of a cell (the first on ties), or -1."""
     best, found = 0, -1
     for k in range(count):
-        if items[k, 0] == box:
+        if items[k, BOX] == box:
             area = covered(areas, items, k, x, y, cell)
             if area > best:
                 best, found = area, k
     return found
 
 
-def is_free(contacts: Any, items: Any, count: int, box: int, kind: int, x: int, y: int, released: bool) -> Any:
+def is_free(contacts: Bytes, items: Items, count: int, box: int, kind: int, x: int, y: int, released: bool) -> bool:
     """Whether a shape of `kind` at (x, y) lies in its box and shares area with no item there."""
     side = 10 * (kind % 3 + 1)
-    if x + side > 100 or y + side > 100:
+    if x + side > BOX_SIDE or y + side > BOX_SIDE:
         return False
     bit = MEETS if released else MEETS_EXACTLY
     meeting = 0
     for k in range(count):
-        if items[k, 0] == box:
+        if items[k, BOX] == box:
             meeting |= contact(contacts, items, k, kind, x, y)
     return meeting & bit == 0
 
 
-def snap(contacts: Any, directions: Any, items: Any, count: int, item: Any) -> None:
+def snap(contacts: Bytes, directions: Floats, items: Items, count: int, item: ItemRow) -> None:
     """Move a fitting new item to its nearest neighbour within four pixels, as the released code does, unchecked."""
-    kind = 3 * int(item[5]) + int(item[3]) // 10 - 1
+    kind = 3 * int(item[SHAPE]) + int(item[SIZE]) // 10 - 1
     best, found = 6, -1
     for k in range(count):
-        if items[k, 0] == item[0]:
-            near = contact(contacts, items, k, kind, int(item[1]), int(item[2])) & NEAR
+        if items[k, BOX] == item[BOX]:
+            near = contact(contacts, items, k, kind, int(item[X]), int(item[Y])) & NEAR
             if 0 < near < best:
                 best, found = near, k
     if found >= 0:
         shift = np.zeros(2, np.int64)
         shift_to(directions, item, items, found, float(best), shift)
-        item[1] += shift[0]
-        item[2] += shift[1]
+        item[X] += shift[0]
+        item[Y] += shift[1]
 
 
-def edit_many(rule: Any, contacts: Any, areas: Any, directions: Any, items: Any, counts: Any, actions: Any, valid: Any) -> None:
+def edit_many(rule: Numbers, tables: Tables, items: Items, counts: Counts, actions: Numbers, valid: Flags) -> None:
     """One SCATTER edit per scene, in place, without episodes; valid[i] says whether it was carried out."""
     rect = np.zeros(4, np.int64)
     for i in range(len(counts)):
         action = int(actions[i])
-        error = edit_scatter(rule, contacts, areas, directions, items[i], int(counts[i]), action, True, rect)
+        error = edit_scatter(rule, tables, items[i], int(counts[i]), action, True, rect)
         valid[i] = error == FINE
         if error == FINE:
-            counts[i] += 1 if action <= 27 * rule[COLUMNS] * rule[ROWS] else -1
+            counts[i] += 1 if action <= ITEM_CODES * rule[COLUMNS] * rule[ROWS] else -1
 
 
 # --- validity masks --------------------------------------------------------------------------------------------------
 
 
-def mask_tower(items: Any, counts: Any, out: Any) -> None:
+def mask_tower(items: Items, counts: Counts, out: Flags) -> None:
     """Which of the 13 TOWER actions are valid, for each row."""
     rect = np.zeros(4, np.int64)
     for i in range(len(counts)):
@@ -316,7 +379,7 @@ def mask_tower(items: Any, counts: Any, out: Any) -> None:
             out[i, action] = edit_tower(items[i], counts[i], action, False, rect) == FINE
 
 
-def mask_scatter(rule: Any, contacts: Any, areas: Any, items: Any, count: int, add: Any, remove: Any) -> None:
+def mask_scatter(rule: Numbers, tables: Tables, items: Items, count: int, add: Flags, remove: Flags) -> None:
     """Which placements are valid in one scene: add[kind, column, row] and remove[column, row]; item by item."""
     place = np.zeros(3, np.int64)
     cell = int(rule[CELL])
@@ -326,71 +389,74 @@ def mask_scatter(rule: Any, contacts: Any, areas: Any, items: Any, count: int, a
             remove[column, row] = False
             for kind in range(9):
                 side = 10 * (kind % 3 + 1)
-                add[kind, column, row] = inside and place[1] + side <= 100 and place[2] + side <= 100
+                add[kind, column, row] = inside and place[1] + side <= BOX_SIDE and place[2] + side <= BOX_SIDE
     bit = MEETS if rule[RELEASED] != 0 else MEETS_EXACTLY
     for k in range(count):
-        left, other = int(items[k, 0]) * (STRIDE // cell), 3 * int(items[k, 5]) + int(items[k, 3]) // 10 - 1
-        for column in range(100 // cell):
-            dx = int(items[k, 1]) - column * cell + REACH
+        left, other = int(items[k, BOX]) * (STRIDE // cell), 3 * int(items[k, SHAPE]) + int(items[k, SIZE]) // 10 - 1
+        for column in range(BOX_SIDE // cell):
+            dx = int(items[k, X]) - column * cell + REACH
             if dx < 0 or dx > 2 * REACH:
                 continue
             for row in range(rule[ROWS]):
-                dy = int(items[k, 2]) - row * cell + REACH
+                dy = int(items[k, Y]) - row * cell + REACH
                 if dy < 0 or dy > 2 * REACH:
                     continue
-                if covered(areas, items, k, column * cell, row * cell, cell) > 0:
+                if covered(tables.areas, items, k, column * cell, row * cell, cell) > 0:
                     remove[left + column, row] = True
                 for kind in range(9):
-                    if int(contacts[kind, other, dy, dx]) & bit != 0:
+                    if int(tables.contacts[kind, other, dy, dx]) & bit != 0:
                         add[kind, left + column, row] = False
 
 
-def mask_many(rule: Any, contacts: Any, areas: Any, items: Any, counts: Any, add: Any, remove: Any) -> None:
+def mask_many(rule: Numbers, tables: Tables, items: Items, counts: Counts, add: Flags, remove: Flags) -> None:
     """`mask_scatter` for many scenes."""
     for i in range(len(counts)):
-        mask_scatter(rule, contacts, areas, items[i], int(counts[i]), add[i], remove[i])
+        mask_scatter(rule, tables, items[i], int(counts[i]), add[i], remove[i])
 
 
 # --- one step of many episodes ---------------------------------------------------------------------------------------
 
 
 def advance(
-    rule: Any, contacts: Any, areas: Any, directions: Any, blank: Any, spans: Any, blend: Any, items: Any, counts: Any, clocks: Any,
-    canvases: Any, images: Any, active: Any, actions: Any, met: Any, rewards: Any, ended: Any, errors: Any,
-) -> None:  # fmt: skip
+    rule: Numbers, step_cost: float, tables: Tables, board: Board, actions: Numbers, met: Flags, results: Results
+) -> None:
     """One step of every active row, in place. `met`: whether the target holds now (read for STOP only).
 
-    `ended[i]` becomes (terminated, truncated). Inactive rows are left alone, with zeros in the outcome.
+    Inactive rows are left alone, with zeros in the results.
     """
     rect = np.zeros(4, np.int64)
     released = rule[RELEASED] != 0
+    rewards, ended, errors = results.rewards, results.ended, results.errors
+    items, counts, clocks = board.items, board.counts, board.clocks
     for i in range(len(counts)):
         rewards[i], errors[i] = 0.0, FINE
         ended[i, 0], ended[i, 1] = False, False
-        if not active[i]:
+        if not board.active[i]:
             continue
         clocks[i] += 1
         last = clocks[i] >= rule[HORIZON]
         action = int(actions[i])
+        # STOP ends the episode: +1 where the target holds, else -1.
         if action == 0:
             rewards[i] = 1.0 if met[i] else -1.0
             errors[i] = FINE if met[i] else STOPPED_EARLY
             ended[i, 0], ended[i, 1] = True, released and last
             continue
+        # The last action before the horizon is judged but not carried out.
         if rule[TOWER_RULE] != 0:
             error = edit_tower(items[i], counts[i], action, not last, rect)
         else:
-            error = edit_scatter(rule, contacts, areas, directions, items[i], counts[i], action, not last, rect)
+            error = edit_scatter(rule, tables, items[i], counts[i], action, not last, rect)
         if error != FINE:
             rewards[i], errors[i] = -1.0, error
             ended[i, 0], ended[i, 1] = not released, released
         elif last:
-            rewards[i], errors[i] = -0.1 if released else -1.0, NEVER_STOPPED
+            rewards[i], errors[i] = -step_cost if released else -1.0, NEVER_STOPPED
             ended[i, 1] = True
         else:
-            rewards[i] = -0.1
-            removes = action >= 10 if rule[TOWER_RULE] != 0 else action > 27 * rule[COLUMNS] * rule[ROWS]
+            rewards[i] = -step_cost
+            removes = action >= FIRST_REMOVE if rule[TOWER_RULE] != 0 else action > ITEM_CODES * rule[COLUMNS] * rule[ROWS]
             counts[i] += -1 if removes else 1
             if rule[DRAW] != 0:
-                paint(canvases[i], blank, spans, items[i], counts[i], rect)
-                shrink(canvases[i], blend, images[i], rect)
+                paint(board.canvases[i], tables.blank, tables.spans, items[i], counts[i], rect)
+                shrink(board.canvases[i], tables.blend, board.images[i], rect)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
-from recombine.families.lilgym.play.edits import Numbers, Setting
-from recombine.families.lilgym.play.episodes import Flags, Instances, Judge, play, tables
+from recombine.families.lilgym.play.edits import Setting
+from recombine.families.lilgym.play.episodes import Instances, Judge, play, tables
 from recombine.families.lilgym.program import Program
 from recombine.families.lilgym.scene import (
     SQUARE,
@@ -25,7 +25,9 @@ from recombine.families.lilgym.scene import (
     TOWER_SIZE,
     TOWER_X,
     Counts,
+    Flags,
     Items,
+    Numbers,
     Scene,
     pack,
     tower_y,
@@ -226,8 +228,7 @@ class _Scatter:
         """Carry out one edit per scene, in place; which ones were valid."""
         kernel = kernels.load("recombine.families.lilgym.play.kernel", self.compiled)
         valid = np.zeros(len(actions), np.bool_)
-        shared = tables()
-        kernel.edit_many(self.rule, shared.contacts, shared.areas, shared.directions, items, counts, actions, valid)
+        kernel.edit_many(self.rule, tables(), items, counts, actions, valid)
         return valid
 
     def single_edit(self, items: Items, counts: Counts) -> int | None:
@@ -241,15 +242,12 @@ class _Scatter:
     def wander(self, items: Items, counts: Counts, most: int, number: int) -> tuple[int, ...] | None:
         """The fewest edits by which an episode of this round met the target, at most `most`."""
         kernel = kernels.load("recombine.families.lilgym.play.solver_kernel", self.compiled)
-        shared = tables()
         many, numbers = self.many(items, counts, EPISODES)
         states = keys.states(keys.state("lilgym", "solver", number), 0, EPISODES)
         themes = _themes(number, EPISODES)
         moves = np.zeros((EPISODES, most), np.int64)
         for clock in range(most):
-            kernel.wander(
-                self.rule, shared.contacts, shared.areas, shared.directions, many, numbers, themes, states, moves, clock
-            )  # fmt: skip
+            kernel.wander(self.rule, tables(), many, numbers, themes, states, moves, clock)
             met = np.flatnonzero(self.met(many, numbers))
             if len(met):
                 plan = moves[met[0], : clock + 1]

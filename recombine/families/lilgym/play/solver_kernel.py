@@ -6,111 +6,116 @@ for any); a class of places; the boxes it works in, as a bit mask; and the chanc
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from recombine.draws import below
-from recombine.families.lilgym.play.kernel import edit_scatter, find_removable
+from recombine.families.lilgym.play.canvas import STRIDE
+from recombine.families.lilgym.play.kernel import (
+    CELL,
+    COLUMNS,
+    FINE,
+    ITEM_CODES,
+    ROWS,
+    Tables,
+    edit_scatter,
+    find_removable,
+)
+from recombine.families.lilgym.scene import BOX, BOX_SIDE, COLOR, SHAPE, SIZE, Counts, Items, Numbers, Words, X, Y
 
 KERNEL = True
 
-COLOR, SHAPE, SIZE, PLACES, BOXES, GROWTH = 0, 1, 2, 3, 4, 5
+THEME_COLOR, THEME_SHAPE, THEME_SIZE, THEME_PLACES, THEME_BOXES, THEME_GROWTH = 0, 1, 2, 3, 4, 5
 """Places in a theme."""
+ANYWHERE, INSIDE, AT_A_WALL, IN_A_CORNER, AT_FAR_WALLS = 0, 1, 2, 3, 4
+"""Classes of places in a theme."""
 TRIES = 12
+"""Proposals per step before an episode stays as it is."""
 
 
-def pick_box(mask: int, rng: Any) -> Any:
+def pick_box(mask: int, rng: Words) -> int:
     """One of the boxes in the mask."""
-    box = below(rng, 3)
+    box: int = below(rng, 3)
     while (mask >> box) & 1 == 0:
         box = (box + 1) % 3
     return box
 
 
-def pick_cell(places: int, cells: int, rng: Any) -> Any:
+def pick_cell(places: int, cells: int, rng: Words) -> int:
     """A column or row of a box of `cells` cells a side: anywhere, inside, at either end, or at the far end."""
-    if places == 1 and cells > 2:
-        return 1 + below(rng, cells - 2)
-    if places == 2:
-        return (cells - 1) * below(rng, 2)
-    if places == 3:
+    if places == INSIDE and cells > 2:
+        inner: int = 1 + below(rng, cells - 2)
+        return inner
+    if places == AT_A_WALL:
+        end: int = (cells - 1) * below(rng, 2)
+        return end
+    if places == IN_A_CORNER:
         return cells - 1
-    return below(rng, cells)
+    cell: int = below(rng, cells)
+    return cell
 
 
-def propose_add(rule: Any, theme: Any, rng: Any) -> Any:
-    """An ADD in the spirit of the theme; it need not fit. Place classes: 0 any, 1 inside, 2 wall, 3 corner, 4 far walls."""
-    cell, rows = int(rule[3]), int(rule[2])
-    cells, places = 100 // cell, int(theme[PLACES])
-    box = pick_box(int(theme[BOXES]), rng)
+def propose_add(rule: Numbers, theme: Numbers, rng: Words) -> int:
+    """An ADD in the spirit of the theme; it need not fit."""
+    cell, rows = int(rule[CELL]), int(rule[ROWS])
+    cells, places = BOX_SIDE // cell, int(theme[THEME_PLACES])
+    box = pick_box(int(theme[THEME_BOXES]), rng)
     across, down = places, places
-    if places == 2 or places == 4:
+    if places in (AT_A_WALL, AT_FAR_WALLS):
         free = below(rng, 2)
-        across = 0 if free == 0 else (2 if places == 2 else 3)
-        down = 0 if free == 1 else (2 if places == 2 else 3)
-    if places == 3:
-        across, down = 2, 2
-    size = int(theme[SIZE]) if theme[SIZE] >= 0 else below(rng, 3)
-    column = box * (140 // cell) + pick_cell(across, cells, rng)
+        across = 0 if free == 0 else (AT_A_WALL if places == AT_A_WALL else IN_A_CORNER)
+        down = 0 if free == 1 else (AT_A_WALL if places == AT_A_WALL else IN_A_CORNER)
+    if places == IN_A_CORNER:
+        across, down = AT_A_WALL, AT_A_WALL
+    size = int(theme[THEME_SIZE]) if theme[THEME_SIZE] >= 0 else below(rng, 3)
+    column = box * (STRIDE // cell) + pick_cell(across, cells, rng)
     row = pick_cell(down, cells, rng)
-    shape = int(theme[SHAPE]) if theme[SHAPE] >= 0 else below(rng, 3)
-    color = int(theme[COLOR]) if theme[COLOR] >= 0 else below(rng, 3)
+    shape = int(theme[THEME_SHAPE]) if theme[THEME_SHAPE] >= 0 else below(rng, 3)
+    color = int(theme[THEME_COLOR]) if theme[THEME_COLOR] >= 0 else below(rng, 3)
     return 1 + (((column * rows + row) * 3 + shape) * 3 + color) * 3 + size
 
 
-def propose_remove(rule: Any, areas: Any, items: Any, count: int, theme: Any, rng: Any) -> Any:
+def propose_remove(rule: Numbers, areas: Numbers, items: Items, count: int, theme: Numbers, rng: Words) -> int:
     """A REMOVE of an item of the theme's boxes, rather one that does not suit the theme; 0 if there is none."""
-    cell, columns, rows = int(rule[3]), int(rule[1]), int(rule[2])
+    cell, columns, rows = int(rule[CELL]), int(rule[COLUMNS]), int(rule[ROWS])
     chosen = -1
     for _ in range(6):
         if count == 0:
             return 0
         k = below(rng, count)
-        if (int(theme[BOXES]) >> int(items[k, 0])) & 1 == 1:
+        if (int(theme[THEME_BOXES]) >> int(items[k, BOX])) & 1 == 1:
             chosen = k
-            if (theme[COLOR] >= 0 and items[k, 4] != theme[COLOR]) or (theme[SHAPE] >= 0 and items[k, 5] != theme[SHAPE]):
+            if (theme[THEME_COLOR] >= 0 and items[k, COLOR] != theme[THEME_COLOR]) or (
+                theme[THEME_SHAPE] >= 0 and items[k, SHAPE] != theme[THEME_SHAPE]
+            ):
                 break
     if chosen < 0:
         return 0
-    box, size = int(items[chosen, 0]), int(items[chosen, 3])
-    middle_x, middle_y = (int(items[chosen, 1]) + size // 2) // cell, (int(items[chosen, 2]) + size // 2) // cell
+    box, size = int(items[chosen, BOX]), int(items[chosen, SIZE])
+    middle_x, middle_y = (int(items[chosen, X]) + size // 2) // cell, (int(items[chosen, Y]) + size // 2) // cell
     for step in range(9):
         x, y = middle_x + (0, 1, -1)[step % 3], middle_y + (0, 1, -1)[step // 3]
-        if x < 0 or y < 0 or x >= 100 // cell or y >= 100 // cell:
+        if x < 0 or y < 0 or x >= BOX_SIDE // cell or y >= BOX_SIDE // cell:
             continue
         if find_removable(areas, items, count, box, x * cell, y * cell, cell) == chosen:
-            return 1 + 27 * columns * rows + (box * (140 // cell) + x) * rows + y
+            return 1 + ITEM_CODES * columns * rows + (box * (STRIDE // cell) + x) * rows + y
     return 0
 
 
 def wander(
-    rule: Any,
-    contacts: Any,
-    areas: Any,
-    directions: Any,
-    items: Any,
-    counts: Any,
-    themes: Any,
-    states: Any,
-    moves: Any,
-    clock: int,
+    rule: Numbers, tables: Tables, items: Items, counts: Counts, themes: Numbers, states: Words, moves: Numbers, clock: int
 ) -> None:
     """One valid edit of every episode, in place; moves[i, clock] is the action, or 0 if none was found."""
     rect = np.zeros(4, np.int64)
     rng = np.zeros(1, np.uint64)
-    last_add = 27 * rule[1] * rule[2]
+    last_add = ITEM_CODES * rule[COLUMNS] * rule[ROWS]
     for i in range(len(counts)):
         rng[0] = states[i]
         for _ in range(TRIES):
-            if below(rng, 100) < themes[i, GROWTH]:
+            if below(rng, 100) < themes[i, THEME_GROWTH]:
                 action = propose_add(rule, themes[i], rng)
             else:
-                action = propose_remove(rule, areas, items[i], int(counts[i]), themes[i], rng)
-            if (
-                action > 0
-                and edit_scatter(rule, contacts, areas, directions, items[i], int(counts[i]), action, True, rect) == 0
-            ):
+                action = propose_remove(rule, tables.areas, items[i], int(counts[i]), themes[i], rng)
+            if action > 0 and edit_scatter(rule, tables, items[i], int(counts[i]), action, True, rect) == FINE:
                 counts[i] += 1 if action <= last_add else -1
                 moves[i, clock] = action
                 break

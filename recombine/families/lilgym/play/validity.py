@@ -11,8 +11,8 @@ from recombine.errors import UsageError
 from recombine.families.lilgym import render
 from recombine.families.lilgym.play import geometry
 from recombine.families.lilgym.play.edits import GRIDS, RuleBook
-from recombine.families.lilgym.play.episodes import KERNEL_NAME, Flags, States, tables
-from recombine.families.lilgym.scene import BOX_SIDE, SIZES, Scene
+from recombine.families.lilgym.play.episodes import KERNEL_NAME, States, tables
+from recombine.families.lilgym.scene import BOX_SIDE, SIZES, Flags, Scene
 
 
 def _kernel(states: States) -> Any:
@@ -52,11 +52,11 @@ def factored_masks(states: States) -> dict[str, Flags]:
 def placements(states: States) -> tuple[Flags, Flags]:
     """add[n, kind, column, row] and remove[n, column, row]: where items fit, and where one can be taken."""
     columns, rows, cell = GRIDS[states.setting.grid]
-    n, shared = len(states), tables()
+    n = len(states)
     add = np.zeros((n, geometry.KIND_COUNT, columns, rows), np.bool_)
     remove = np.zeros((n, columns, rows), np.bool_)
     if states.compiled:
-        _kernel(states).mask_many(states.rule, shared.contacts, shared.areas, states.items, states.counts, add, remove)
+        _kernel(states).mask_many(states.rule, tables(), states.items, states.counts, add, remove)
         return add, remove
     for i, scene in enumerate(states.scenes()):
         free, covered = _stamped(scene, states.setting.rules)

@@ -10,15 +10,22 @@ the caller then asks the plain interpreter, which decides or says what is wrong.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from recombine.families.lilgym.scene import BOX, COLOR, SHAPE, SIZE, Codes, Counts, Instructions, Items, Numbers, X, Y
 
 KERNEL = True
 
 MAX_KERNEL_ITEMS = 62
+"""Items of a scene that fit a signed word; scenes with more go to the plain interpreter."""
+CLOSELY, NEARBY, CONTACT = 4, 10, 1
+"""Pixels up to which items touch closely, are close, and touch."""
+SECOND_LEVEL, THIRD_LEVEL = 21, 42
+"""Lower edges, in pixels, of the second and the third block of a tower."""
 HEADER = 38
+"""Sets of items per scene, at the places named below."""
 ROWS = 13
+"""Rows per item: its relations to others as sets, then its attributes."""
 ALL, BOX_SETS, COLOR_SETS, SHAPE_SETS, SIZE_SETS = 0, 1, 4, 7, 10
 TOP, BOTTOM, SECOND, THIRD, IN_TOWER, TOWERS = 13, 14, 15, 16, 17, 18
 WALLS, CORNERS = 20, 35
@@ -33,7 +40,7 @@ MAX_STEPS = 200_000
 MAX_SEQ = 30
 
 
-def lowest(word: Any) -> Any:
+def lowest(word: int) -> int:
     """The index of the lowest set bit of a word that is not 0."""
     place = 0
     if word & 0xFFFFFFFF == 0:
@@ -56,7 +63,7 @@ def lowest(word: Any) -> Any:
     return place
 
 
-def popcount(word: Any) -> Any:
+def popcount(word: int) -> int:
     """How many bits are set."""
     total = 0
     while word != 0:
@@ -65,7 +72,7 @@ def popcount(word: Any) -> Any:
     return total
 
 
-def prepare_one(items: Any, count: Any, words: Any, width: Any) -> None:
+def prepare_one(items: Items, count: int, words: Numbers, width: int) -> None:
     """One scene's words: HEADER sets, then ROWS rows of `width`."""
     for k in range(HEADER):
         words[k] = 0
@@ -76,19 +83,19 @@ def prepare_one(items: Any, count: Any, words: Any, width: Any) -> None:
     words[ALL] = (one << count) - one
     for i in range(count):
         bit = one << i
-        words[BOX_SETS + items[i, 0]] |= bit
-        words[COLOR_SETS + items[i, 4]] |= bit
-        words[SHAPE_SETS + items[i, 5]] |= bit
-        words[SIZE_SETS + items[i, 3] // 10 - 1] |= bit
-        words[HEADER + COLOR_ROW * width + i] = items[i, 4]
-        words[HEADER + SHAPE_ROW * width + i] = items[i, 5]
-        words[HEADER + SIZE_ROW * width + i] = items[i, 3] // 10 - 1
-        words[HEADER + BOX_ROW * width + i] = items[i, 0]
+        words[BOX_SETS + items[i, BOX]] |= bit
+        words[COLOR_SETS + items[i, COLOR]] |= bit
+        words[SHAPE_SETS + items[i, SHAPE]] |= bit
+        words[SIZE_SETS + items[i, SIZE] // 10 - 1] |= bit
+        words[HEADER + COLOR_ROW * width + i] = items[i, COLOR]
+        words[HEADER + SHAPE_ROW * width + i] = items[i, SHAPE]
+        words[HEADER + SIZE_ROW * width + i] = items[i, SIZE] // 10 - 1
+        words[HEADER + BOX_ROW * width + i] = items[i, BOX]
         for level in range(3):
-            near = (0, 4, 10)[level]
+            near = (0, CLOSELY, NEARBY)[level]
             touched = 0
-            left, right = np.int64(items[i, 1]), np.int64(100 - items[i, 1] - items[i, 3])
-            top, bottom = np.int64(items[i, 2]), np.int64(100 - items[i, 2] - items[i, 3])
+            left, right = np.int64(items[i, X]), np.int64(100 - items[i, X] - items[i, SIZE])
+            top, bottom = np.int64(items[i, Y]), np.int64(100 - items[i, Y] - items[i, SIZE])
             for side in range(4):
                 if (left, right, top, bottom)[side] <= near:
                     words[WALLS + 5 * level + 1 + side] |= bit
@@ -103,17 +110,17 @@ def prepare_one(items: Any, count: Any, words: Any, width: Any) -> None:
         prepare_relations(items, count, words, width, i)
 
 
-def prepare_ranks(items: Any, count: Any, words: Any, box: Any) -> None:
+def prepare_ranks(items: Items, count: int, words: Numbers, box: int) -> None:
     """Which items of a box are its top, bottom, second and third, and whether it is a tower."""
     one = np.int64(1)
     low, high, right = 10_000, -10_000, -10_000
     tower = True
     for i in range(count):
-        if items[i, 0] == box:
-            top = 100 - items[i, 2]
+        if items[i, BOX] == box:
+            top = 100 - items[i, Y]
             low, high = min(low, top), max(high, top)
-            edge = items[i, 1] + items[i, 3]
-            if items[i, 5] != 1 or (right > -10_000 and edge != right):
+            edge = items[i, X] + items[i, SIZE]
+            if items[i, SHAPE] != 1 or (right > -10_000 and edge != right):
                 tower = False
             right = edge
     if right == -10_000:
@@ -121,34 +128,39 @@ def prepare_ranks(items: Any, count: Any, words: Any, box: Any) -> None:
     if tower:
         words[TOWERS] |= one << box
     for i in range(count):
-        if items[i, 0] == box:
+        if items[i, BOX] == box:
             bit = one << i
-            top = 100 - items[i, 2]
+            top = 100 - items[i, Y]
             if top == high:
                 words[TOP] |= bit
             if top == low:
                 words[BOTTOM] |= bit
             if tower:
                 words[IN_TOWER] |= bit
-                if top - items[i, 3] == 21:
+                if top - items[i, SIZE] == SECOND_LEVEL:
                     words[SECOND] |= bit
-                if top - items[i, 3] == 42:
+                if top - items[i, SIZE] == THIRD_LEVEL:
                     words[THIRD] |= bit
 
 
-def prepare_relations(items: Any, count: Any, words: Any, width: Any, i: Any) -> None:
+def prepare_relations(items: Items, count: int, words: Numbers, width: int, i: int) -> None:
     """The sets of items that stand in each relation to item i."""
     one = np.int64(1)
     for row in range(FACING + 1):
         words[HEADER + row * width + i] = 0
-    left, right = items[i, 1], items[i, 1] + items[i, 3]
-    top, bottom = 100 - items[i, 2], 100 - items[i, 2] - items[i, 3]
+    left, right = items[i, X], items[i, X] + items[i, SIZE]
+    top, bottom = 100 - items[i, Y], 100 - items[i, Y] - items[i, SIZE]
     tower = (words[IN_TOWER] >> i) & 1 == 1
     for j in range(count):
         bit = one << j
-        left_j, right_j = items[j, 1], items[j, 1] + items[j, 3]
-        top_j, bottom_j = 100 - items[j, 2], 100 - items[j, 2] - items[j, 3]
-        if abs(left - right_j) <= 4 or abs(right - left_j) <= 4 or abs(top - bottom_j) <= 4 or abs(bottom - top_j) <= 4:
+        left_j, right_j = items[j, X], items[j, X] + items[j, SIZE]
+        top_j, bottom_j = 100 - items[j, Y], 100 - items[j, Y] - items[j, SIZE]
+        if (
+            abs(left - right_j) <= CLOSELY
+            or abs(right - left_j) <= CLOSELY
+            or abs(top - bottom_j) <= CLOSELY
+            or abs(bottom - top_j) <= CLOSELY
+        ):
             words[HEADER + FACING * width + i] |= bit
         if j == i:
             continue
@@ -157,30 +169,30 @@ def prepare_relations(items: Any, count: Any, words: Any, width: Any, i: Any) ->
             words[HEADER + IMAGE_ABOVE * width + i] |= bit
         if below:
             words[HEADER + IMAGE_BELOW * width + i] |= bit
-        if items[j, 0] != items[i, 0]:
+        if items[j, BOX] != items[i, BOX]:
             continue
         gap = max(max(left - right_j, left_j - right), max(bottom - top_j, bottom_j - top))
-        if gap <= 1:
+        if gap <= CONTACT:
             words[HEADER + TOUCHING * width + i] |= bit
-        if gap <= 4:
+        if gap <= CLOSELY:
             words[HEADER + CLOSE * width + i] |= bit
         if above:
             words[HEADER + ALL_ABOVE * width + i] |= bit
-            if not tower or gap <= 1:
+            if not tower or gap <= CONTACT:
                 words[HEADER + ABOVE * width + i] |= bit
         if below:
             words[HEADER + ALL_BELOW * width + i] |= bit
-            if not tower or gap <= 1:
+            if not tower or gap <= CONTACT:
                 words[HEADER + BELOW * width + i] |= bit
 
 
-def prepare(items: Any, counts: Any, words: Any) -> None:
+def prepare(items: Items, counts: Counts, words: Numbers) -> None:
     """The words (n, HEADER + ROWS * width) int64 of many padded scenes (n, width, 6) int16."""
     for n in range(len(counts)):
         prepare_one(items[n], counts[n], words[n], items.shape[1])
 
 
-def run(code: Any, start: Any, stop: Any, words: Any, width: Any, r: Any) -> Any:
+def run(code: Instructions, start: int, stop: int, words: Numbers, width: int, r: Numbers) -> int:
     """One program on one prepared scene, with registers r (int64): 0, 1, or 2 if it cannot be decided here."""
     if words[HEADER - 1] == -1:
         return 2
@@ -303,7 +315,14 @@ def run(code: Any, start: Any, stop: Any, words: Any, width: Any, r: Any) -> Any
 
 
 def evaluate_prepared(
-    code: Any, code_offsets: Any, program_index: Any, scene_index: Any, words: Any, width: Any, registers: Any, out: Any
+    code: Instructions,
+    code_offsets: Numbers,
+    program_index: Numbers,
+    scene_index: Numbers,
+    words: Numbers,
+    width: int,
+    registers: Numbers,
+    out: Codes,
 ) -> None:
     """out[i] (int8) = program program_index[i] on prepared scene scene_index[i]; registers is scratch, int64, REGISTERS long."""
     for i in range(len(program_index)):
@@ -312,7 +331,14 @@ def evaluate_prepared(
 
 
 def evaluate_batch(
-    code: Any, code_offsets: Any, program_index: Any, items: Any, counts: Any, words: Any, registers: Any, out: Any
+    code: Instructions,
+    code_offsets: Numbers,
+    program_index: Numbers,
+    items: Items,
+    counts: Counts,
+    words: Numbers,
+    registers: Numbers,
+    out: Codes,
 ) -> None:
     """Prepare scene i and run program program_index[i] on it, for all i. `words`, `registers` are scratch, and `out` the result.
 

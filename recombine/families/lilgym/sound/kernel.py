@@ -8,25 +8,51 @@ two of a box clearly touch or clearly do not: statements about contact are asked
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from recombine.draws import below
+from recombine.families.lilgym.scene import (
+    BOX,
+    BOX_SIDE,
+    CIRCLE,
+    COLOR,
+    SHAPE,
+    SIZE,
+    SQUARE,
+    TOWER_PITCH,
+    TOWER_SIZE,
+    TOWER_X,
+    TRIANGLE,
+    Counts,
+    Flags,
+    Items,
+    Numbers,
+    Words,
+    X,
+    Y,
+)
 
 KERNEL = True
 
-
-def colored(rng: Any, palette: Any, hue: Any) -> Any:
-    """A colour under a palette: 0, 1 any; 2 not `hue`; 3 mostly `hue`."""
-    if palette == 2:
-        return (hue + 1 + below(rng, 2)) % 3
-    if palette == 3 and below(rng, 5) > 0:
-        return hue
-    return below(rng, 3)
+ALL_BUT_ONE, MOSTLY_ONE = 2, 3
+"""Palettes; the others (0 and 1) take every colour alike."""
+AT_WALLS, IN_CORNERS, AWAY_FROM_WALLS = 2, 3, 4
+"""Tastes in places; the others (0 and 1) take every place alike."""
+MOST_BUILT = 10
+"""Items that a scene from scratch may have: one ADD each."""
 
 
-def draw_tower(rng: Any, scratch: Any, items: Any) -> Any:
+def colored(rng: Words, palette: int, hue: int) -> int:
+    """A colour (or shape) under a palette; `hue` is the one that the palette avoids or prefers."""
+    color: int = hue
+    if palette == ALL_BUT_ONE:
+        color = (hue + 1 + below(rng, 2)) % 3
+    elif palette != MOSTLY_ONE or below(rng, 5) == 0:
+        color = below(rng, 3)
+    return color
+
+
+def draw_tower(rng: Words, scratch: bool, items: Items) -> int:
     """Write a TOWER scene into items (12, 6); the number of its blocks."""
     palette, hue, repeat = below(rng, 4), below(rng, 3), below(rng, 4)
     count, first = 0, 0
@@ -37,49 +63,49 @@ def draw_tower(rng: Any, scratch: Any, items: Any) -> Any:
         if repeat == 0 and box > 0:
             height = first
         if scratch:
-            height = min(height, 10 - count)
+            height = min(height, MOST_BUILT - count)
         if box == 0:
             first = height
         for level in range(height):
             color = colored(rng, palette, hue)
             if repeat == 0 and box > 0 and level < first and below(rng, 6) > 0:
-                color = items[level, 4]
-            items[count, 0] = box
-            items[count, 1] = 40
-            items[count, 2] = 80 - 21 * level
-            items[count, 3] = 20
-            items[count, 4] = color
-            items[count, 5] = 1
+                color = items[level, COLOR]
+            items[count, BOX] = box
+            items[count, X] = TOWER_X
+            items[count, Y] = BOX_SIDE - TOWER_SIZE - TOWER_PITCH * level
+            items[count, SIZE] = TOWER_SIZE
+            items[count, COLOR] = color
+            items[count, SHAPE] = SQUARE
             count += 1
     return count
 
 
-def place(rng: Any, scratch: Any, taste: Any, size: Any, spot: Any) -> None:
-    """A place for an item: spot[0], spot[1]. Tastes: 0, 1 anywhere; 2 at walls; 3 in corners; 4 away from walls."""
-    room = 100 - size
+def place(rng: Words, scratch: bool, taste: int, size: int, spot: Numbers) -> None:
+    """A place for an item: spot[0], spot[1]. The taste is one of the constants above."""
+    room = BOX_SIDE - size
     if scratch:
         cells = room // 20 + 1
         for axis in range(2):
             spot[axis] = 20 * below(rng, cells)
-        if taste in (2, 3):
+        if taste in (AT_WALLS, IN_CORNERS):
             spot[below(rng, 2)] = 0 if below(rng, 2) == 0 else (20 * (cells - 1))
-        if taste == 3:
+        if taste == IN_CORNERS:
             for axis in range(2):
                 spot[axis] = 0 if below(rng, 2) == 0 else (20 * (cells - 1))
-        if taste == 4:
+        if taste == AWAY_FROM_WALLS:
             for axis in range(2):
                 spot[axis] = 20 * (1 + below(rng, 3))
         return
     for axis in range(2):
         spot[axis] = below(rng, room + 1)
-        if taste == 4:
+        if taste == AWAY_FROM_WALLS:
             spot[axis] = 5 + below(rng, room - 9)
     hugging = below(rng, 10)
-    if taste == 4 or (taste < 2 and hugging > 3):
+    if taste == AWAY_FROM_WALLS or (taste < 2 and hugging > 3):
         return
     slack = 1 + below(rng, 4) if below(rng, 4) == 0 else 0
     for axis in range(2):
-        if taste == 3 or axis == hugging % 2:
+        if taste == IN_CORNERS or axis == hugging % 2:
             spot[axis] = slack if below(rng, 2) == 0 else room - slack
 
 
@@ -87,21 +113,21 @@ APART = 5
 """From so many pixels between their bounding squares on, two items clearly do not touch (one more than "almost touching")."""
 
 
-def reach(shape: Any, size: Any, side: Any) -> Any:
+def reach(shape: int, size: int, side: int) -> tuple[int, int, int]:
     """Where a shape comes up to a side of its bounding square (0 left, 1 right, 2 top, 3 bottom): first and last pixel, and point.
 
     A square all along, a triangle along its base: the point is -1. A circle in the middle, a triangle at its tip or a foot.
     """
-    if shape == 0:
+    if shape == CIRCLE:
         return size // 2 - 1, size // 2, size // 2
-    if shape == 2 and side == 2:
+    if shape == TRIANGLE and side == 2:
         return size // 2, size // 2, size // 2
-    if shape == 2 and side < 2:
+    if shape == TRIANGLE and side < 2:
         return size - 1, size - 1, size
     return 0, size - 1, -1
 
 
-def adjoin(shape: Any, size: Any, at: Any, other_shape: Any, other_size: Any, other_at: Any, upright: Any) -> Any:
+def adjoin(shape: int, size: int, at: int, other_shape: int, other_size: int, other_at: int, upright: bool) -> bool:
     """Whether two shapes with flush squares meet at the common line: the first left of the other, or above it (`upright`)."""
     low, high, point = reach(shape, size, 3 if upright else 1)
     other_low, other_high, other_point = reach(other_shape, other_size, 2 if upright else 0)
@@ -110,7 +136,7 @@ def adjoin(shape: Any, size: Any, at: Any, other_shape: Any, other_size: Any, ot
     return max(at + low, other_at + other_low) <= min(at + high, other_at + other_high)
 
 
-def contact(ax: Any, ay: Any, a_size: Any, a_shape: Any, bx: Any, by: Any, b_size: Any, b_shape: Any) -> Any:
+def contact(ax: int, ay: int, a_size: int, a_shape: int, bx: int, by: int, b_size: int, b_shape: int) -> int:
     """Whether two items of one box touch: 0 clearly not, 1 clearly, 2 a matter of how one looks.
 
     Clearly: their bounding squares are flush along a line, the exact shapes meet there, and pixels of theirs lie side by side.
@@ -132,15 +158,17 @@ def contact(ax: Any, ay: Any, a_size: Any, a_shape: Any, bx: Any, by: Any, b_siz
     return 1 if meets else 2
 
 
-def blurs(items: Any, start: Any, count: Any, x: Any, y: Any, size: Any, shape: Any) -> Any:
+def blurs(items: Items, start: int, count: int, x: int, y: int, size: int, shape: int) -> bool:
     """Whether it is unclear of a new item and one of those from `start` on if they touch."""
     k = start
-    while k < count and contact(items[k, 1], items[k, 2], items[k, 3], items[k, 5], x, y, size, shape) != 2:
+    while k < count and contact(items[k, X], items[k, Y], items[k, SIZE], items[k, SHAPE], x, y, size, shape) != 2:
         k += 1
     return k < count
 
 
-def place_tidily(rng: Any, scratch: Any, shift: Any, items: Any, start: Any, count: Any, size: Any, spot: Any) -> None:
+def place_tidily(
+    rng: Words, scratch: bool, shift: Numbers, items: Items, start: int, count: int, size: int, spot: Numbers
+) -> None:
     """A place on the grid that plans build on (20 pixels; 10 where the scene is given), or flush with an item that is there."""
     step, room = 20 if scratch else 10, 100 - size
     for axis in range(2):
@@ -149,7 +177,7 @@ def place_tidily(rng: Any, scratch: Any, shift: Any, items: Any, start: Any, cou
         return
     other = start + below(rng, count - start)
     axis = below(rng, 2)
-    before, after = items[other, 1 + axis] - size, items[other, 1 + axis] + items[other, 3]
+    before, after = items[other, 1 + axis] - size, items[other, 1 + axis] + items[other, SIZE]
     flush = before if below(rng, 2) == 0 else after
     if 0 <= flush <= room and (not scratch or flush % step == 0):
         spot[axis] = flush
@@ -157,20 +185,20 @@ def place_tidily(rng: Any, scratch: Any, shift: Any, items: Any, start: Any, cou
         spot[1 - axis] = aside if 0 <= aside <= room else min(items[other, 2 - axis], room // step * step)
 
 
-def clashes(items: Any, start: Any, count: Any, x: Any, y: Any, size: Any) -> Any:
+def clashes(items: Items, start: int, count: int, x: int, y: int, size: int) -> bool:
     """Whether a bounding square meets one of the items from `start` on."""
     for k in range(start, count):
         if (
-            x < items[k, 1] + items[k, 3]
-            and items[k, 1] < x + size
-            and y < items[k, 2] + items[k, 3]
-            and items[k, 2] < y + size
+            x < items[k, X] + items[k, SIZE]
+            and items[k, X] < x + size
+            and y < items[k, Y] + items[k, SIZE]
+            and items[k, Y] < y + size
         ):
             return True
     return False
 
 
-def draw_scatter(rng: Any, scratch: Any, tidy: Any, items: Any) -> Any:
+def draw_scatter(rng: Words, scratch: bool, tidy: bool, items: Items) -> int:
     """Write a SCATTER scene into items (21, 6); the number of its items."""
     palette, hue, repeat, taste = below(rng, 4), below(rng, 3), below(rng, 5), below(rng, 6)
     shapes, shape_hue, likes = below(rng, 4), below(rng, 3), below(rng, 3)
@@ -183,19 +211,19 @@ def draw_scatter(rng: Any, scratch: Any, tidy: Any, items: Any) -> Any:
         if likes == 0:
             wanted = min(wanted, 2)
         if scratch:
-            wanted = min(wanted, 10 - count)
+            wanted = min(wanted, MOST_BUILT - count)
         shift[0] = shift[1] = 0
         if tidy and not scratch and below(rng, 3) == 0:
             shift[0], shift[1] = below(rng, 10), below(rng, 10)
         start = count
         if repeat == 0 and box > 0:
             for k in range(first):
-                if not scratch or count < 10:
+                if not scratch or count < MOST_BUILT:
                     for field in range(6):
                         items[count, field] = items[k, field]
-                    items[count, 0] = box
+                    items[count, BOX] = box
                     if below(rng, 6) == 0:
-                        items[count, 4] = below(rng, 3)
+                        items[count, COLOR] = below(rng, 3)
                     count += 1
             continue
         for _ in range(wanted):
@@ -214,12 +242,12 @@ def draw_scatter(rng: Any, scratch: Any, tidy: Any, items: Any) -> Any:
                 else:
                     unfit = clashes(items, start, count, spot[0], spot[1], size)
                 if not unfit:
-                    items[count, 0] = box
-                    items[count, 1] = spot[0]
-                    items[count, 2] = spot[1]
-                    items[count, 3] = size
-                    items[count, 4] = color
-                    items[count, 5] = shape
+                    items[count, BOX] = box
+                    items[count, X] = spot[0]
+                    items[count, Y] = spot[1]
+                    items[count, SIZE] = size
+                    items[count, COLOR] = color
+                    items[count, SHAPE] = shape
                     count += 1
                     break
         if box == 0:
@@ -227,7 +255,7 @@ def draw_scatter(rng: Any, scratch: Any, tidy: Any, items: Any) -> Any:
     return count
 
 
-def draw_scenes(states: Any, tidy: Any, tower: Any, scratch: Any, items: Any, counts: Any) -> None:
+def draw_scenes(states: Words, tidy: Flags, tower: bool, scratch: bool, items: Items, counts: Counts) -> None:
     """Scene i from the word states[i] (uint64) and tidy[i] (bool): items (n, width, 6) int16, zeroed, width 12 or 21; counts (n)
     int64."""
     rng = np.zeros(1, np.uint64)
