@@ -50,7 +50,7 @@ CONTACTS = ("contact", "no_contact")
 
 @dataclass(frozen=True)
 class Noun:
-    """A description of items: their attributes, and at most one of a place and a relation to another noun."""
+    """A description of items: their attributes, a place, and a relation to another noun."""
 
     color: str = ""
     shape: str = ""
@@ -200,6 +200,8 @@ Plan = Simple | Both | Either | Not
 # --- as a program ----------------------------------------------------------------------------------------------------
 
 _SIGNS = {"exactly": "==", "at_least": ">=", "at_most": "<="}
+_NEXT = {"x": "y", "y": "z", "z": "w", "w": "v"}
+"""The variable of an inner lambda."""
 
 
 def write(plan: Plan, kind: Kind) -> str:
@@ -266,7 +268,7 @@ def _predicate(noun: Noun, variable: str) -> str:
     if noun.other is not None:
         related = RELATIONS[noun.relation][1].format(v=variable)
         not_any = "not " if noun.relation == "no_contact" else ""
-        tests.append(f"{not_any}exist({_chosen(related, noun.other, chr(ord(variable) + 1))})")
+        tests.append(f"{not_any}exist({_chosen(related, noun.other, _NEXT[variable])})")
     return " and ".join(tests)
 
 

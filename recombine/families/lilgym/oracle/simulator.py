@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from recombine.errors import shown
-from recombine.families.lilgym.oracle.reading import COLOR_WORDS, SHAPE_WORDS, SIZE_WORDS, Picture, Thing, Unreadable, stack_of
+from recombine.families.lilgym.oracle.contact import Picture, Thing
+from recombine.families.lilgym.oracle.meaning import COLOR_WORDS, SHAPE_WORDS, SIZE_WORDS, stacked
+from recombine.families.lilgym.oracle.sentence import Unreadable
 
 BOX_WORDS = {"left": 0, "middle": 1, "right": 2}
 MOST_EDITS = 10
@@ -28,9 +30,14 @@ def carry_out(answer: str, picture: Picture, is_tower: bool) -> Ending:
         raise Unreadable("the answer does not end in STOP.")
     if len(steps) - 1 > MOST_EDITS:
         raise Unreadable(f"the answer has {len(steps) - 1} edits, but at most {MOST_EDITS} fit before the horizon.")
-    for step in steps[:-1]:
-        picture = _edited_tower(step, picture) if is_tower else _edited_scatter(step, picture)
-    return Ending(picture, len(steps) - 1)
+    return Ending(after(steps[:-1], picture, is_tower), len(steps) - 1)
+
+
+def after(edits: Sequence[str], picture: Picture, is_tower: bool) -> Picture:
+    """The scene after these edits; `Unreadable` if one of them is invalid."""
+    for edit in edits:
+        picture = _edited_tower(edit, picture) if is_tower else _edited_scatter(edit, picture)
+    return picture
 
 
 def _edited_tower(step: str, picture: Picture) -> Picture:
@@ -38,7 +45,7 @@ def _edited_tower(step: str, picture: Picture) -> Picture:
     if found is None:
         raise Unreadable(f"{shown(step)} is no edit of a tower.")
     color, box = found[1], BOX_WORDS[found[2]]
-    stack = stack_of(picture, box)
+    stack = stacked(tuple(t for t in picture if t[0] == box))
     if color is None:
         if not stack:
             raise Unreadable(f"{shown(step)}: there is nothing to remove.")
