@@ -6,13 +6,17 @@ Embedded statements (`sound`) need no download. The published tasks run as split
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recombine.abilities import Prompts
-from recombine.core import Batch, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.families.lilgym import generate
 from recombine.families.lilgym.splits import SPLITS
 
@@ -47,7 +51,9 @@ class LilGymFamily:
     CITATION: ClassVar[str] = _PAPERS
     RECIPES: ClassVar[Mapping[str, Recipe]] = {
         "sound": Recipe(
-            "sound", "Our own statements, one reading each, neither constant nor out of reach; every task comes with a plan."
+            "sound",
+            "Our own statements, one reading each, neither constant nor out of reach; every task comes with a plan.",
+            version=2,
         ),
         "official": Recipe("official", "The published statements, programs and scenes, read from their files."),
     }
@@ -60,6 +66,13 @@ class LilGymFamily:
     NATIVE_NAME: ClassVar[str] = "{split}_{part}.json"
 
     @property
+    def CLAIMS(self) -> Mapping[str, Claim]:
+        """Split -> why an example may not stand in a part of it."""
+        from recombine.families.lilgym import oracle
+
+        return oracle.CLAIMS
+
+    @property
     def prompts(self) -> Prompts:
         """The words for language models."""
         from recombine.families.lilgym import prompts
@@ -70,7 +83,7 @@ class LilGymFamily:
         """How many rows a part holds; a published part as its file counts."""
         rows = SPLITS[job.split].parts[job.part].rows(job.recipe)
         if job.recipe != "official":
-            return rows
+            return rows if not generate.Wanted.of(job).from_nothing else min(rows, generate.available(job))
         from recombine.families.lilgym import native
 
         return native.size(job, self.OPTIONS, rows)
@@ -94,6 +107,17 @@ class LilGymFamily:
         from recombine.families.lilgym import oracle
 
         return oracle.validate(example)
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """The same for a whole batch."""
+        from recombine.families.lilgym import oracle
+
+        return oracle.validate_batch(batch)
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits of every row's canonical form."""
+        forms = (self.canonical(self.example(batch, row)) for row in range(len(batch)))
+        return np.array([int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little") for form in forms], np.uint64)
 
     def explain(self, example: Example) -> Explanation:
         """The program's value part by part, what each edit changes, and what each shortcut reader would answer."""

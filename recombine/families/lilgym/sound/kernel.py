@@ -265,3 +265,56 @@ def draw_scenes(states: Words, tidy: Flags, tower: bool, scratch: bool, items: I
             counts[i] = draw_tower(rng, scratch, items[i])
         else:
             counts[i] = draw_scatter(rng, scratch, tidy[i], items[i])
+
+
+# --- scenes by class -------------------------------------------------------------------------------------------------
+
+PRIME = 2147483647
+CLASSES = 128
+FIRST_CLASSES = 64
+"""A statement's first scene comes from classes 0 to 63, its visit v from class 63 + v: visits never share a scene."""
+ATTEMPTS = 6_000
+"""Scenes drawn for one row before the draw is given up."""
+
+
+def scene_class(items: Items, count: int) -> int:
+    """A number in [0, CLASSES) that does not depend on the order of boxes, nor on the order of items in a box."""
+    total = np.int64(0)
+    for box in range(3):
+        inside = np.int64(0)
+        for k in range(count):
+            if items[k, BOX] == box:
+                value = np.int64(items[k, X]) * 101 + np.int64(items[k, Y])
+                value = ((value * 31 + np.int64(items[k, SIZE])) * 7 + np.int64(items[k, COLOR])) * 5 + np.int64(
+                    items[k, SHAPE]
+                )
+                spread = (value * 48271 + 11) % PRIME
+                inside = (inside + spread * spread + value) % PRIME
+        total = (total + (inside * inside) % PRIME * 7 + inside) % PRIME
+    return int(total % CLASSES)
+
+
+def is_of_visit(number: int, visit: int) -> bool:
+    """Whether a class belongs to a statement's visit (0 is the first)."""
+    return number < FIRST_CLASSES if visit == 0 else number == FIRST_CLASSES - 1 + visit
+
+
+def draw_visits(
+    states: Words, visits: Numbers, tidy: Flags, tower: bool, scratch: bool, items: Items, counts: Counts, found: Numbers
+) -> None:
+    """Row i gets up to `items.shape[1]` scenes of its visit's classes: items (n, wanted, width, 6), counts (n, wanted), found (n)."""
+    rng = np.zeros(1, np.uint64)
+    for i in range(len(states)):
+        rng[0] = states[i]
+        kept = 0
+        for _ in range(ATTEMPTS):
+            if kept == items.shape[1]:
+                break
+            room = items[i, kept]
+            count = draw_tower(rng, scratch, room) if tower else draw_scatter(rng, scratch, tidy[i], room)
+            if is_of_visit(scene_class(items[i, kept], count), visits[i]):
+                counts[i, kept] = count
+                kept += 1
+            else:
+                items[i, kept, :count] = 0
+        found[i] = kept

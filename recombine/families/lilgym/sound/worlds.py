@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from recombine import kernels, keys
 from recombine.families.lilgym import program
 from recombine.families.lilgym.program import Bank, Prepared, Program
-from recombine.families.lilgym.scene import Counts, Items, Kind
+from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Words
 from recombine.families.lilgym.sound import planner
 
 WIDTHS: dict[Kind, int] = {"tower": 12, "scatter": 21}
@@ -37,6 +38,23 @@ def draw_scenes(
     run = kernels.load("recombine.families.lilgym.sound.kernel", fast).draw_scenes
     run(states, np.broadcast_to(tidy, len(states)).copy(), kind == "tower", scratch, items, counts)
     return items, counts
+
+
+class Drawn(NamedTuple):
+    """Scenes for several rows, some for each."""
+
+    items: Items  # (rows, wanted, width, 6)
+    counts: Counts  # (rows, wanted)
+    found: Counts  # (rows,): how many scenes a row got
+
+
+def draw_visits(kind: Kind, scratch: bool, states: Words, visits: Numbers, tidy: Flags, wanted: int, compiled: bool) -> Drawn:
+    """Scenes for each row, of the classes of its visit: two visits of a statement never share a scene."""
+    shape = (len(states), wanted)
+    drawn = Drawn(np.zeros((*shape, WIDTHS[kind], 6), np.int16), np.zeros(shape, np.int64), np.zeros(len(states), np.int64))
+    run = kernels.load("recombine.families.lilgym.sound.kernel", compiled).draw_visits
+    run(states, visits, tidy, kind == "tower", scratch, *drawn)
+    return drawn
 
 
 @functools.cache
