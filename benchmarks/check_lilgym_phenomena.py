@@ -15,7 +15,7 @@ from pathlib import Path
 
 from recombine import files
 from recombine.families.lilgym import LILGYM
-from recombine.families.lilgym.phenomena import CORPUS, shares
+from recombine.families.lilgym.facets import CORPUS, shares
 from recombine.families.lilgym.scene import KINDS, Kind
 from recombine.jobs import make_job
 

@@ -154,7 +154,7 @@ def grid(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str
 
 def _place(record: Mapping[str, Any]) -> str:
     paper = record["paper"]
-    theirs = "–" if paper is None else f"{paper[0]:.1f} ± {paper[1]:.1f}" if paper[1] or record["seeds"] else f"{paper[0]:.1f}"
+    theirs = "–" if paper is None else f"{paper[0]:.1f}" if paper[1] is None or not (paper[1] or record["seeds"]) else f"{paper[0]:.1f} ± {paper[1]:.1f}"
     if not record["seeds"]:
         return f"– | {theirs}"
     spread = f" ± {record['deviation']:.1f}" if len(record["seeds"]) > 1 else ""

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.abilities import Prompts
+from recombine.columns import Column
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.facets import Facet, Value
 from recombine.families.lilgym import generate
 from recombine.families.lilgym.splits import SPLITS
 
@@ -73,6 +75,25 @@ class LilGymFamily:
         return oracle.CLAIMS
 
     @property
+    def FACETS(self) -> Mapping[str, Facet]:
+        """What predicates, pairs and charts say of an example, by name."""
+        from recombine.families.lilgym import facets
+
+        return facets.FACETS
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        from recombine.families.lilgym import facets
+
+        return facets.facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The same for a whole batch, for these facets."""
+        from recombine.families.lilgym import facets
+
+        return facets.facet_columns(batch, names)
+
+    @property
     def prompts(self) -> Prompts:
         """The words for language models."""
         from recombine.families.lilgym import prompts
@@ -87,6 +108,10 @@ class LilGymFamily:
         from recombine.families.lilgym import native
 
         return native.size(job, self.OPTIONS, rows)
+
+    def bound(self, job: Job) -> int:
+        """How many rows a part can have: its statements from scratch, else its statements times their visits."""
+        return self.size(job) if job.recipe == "official" else generate.available(job)
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""

@@ -30,7 +30,7 @@ def judge(example: Example) -> list[Problem]:
         compiled = program.compile(text)
     except ProgramError as problem:
         return [Problem("bad_program", str(problem))]
-    problems = list(_faults(compiled))
+    problems = [*_faults(compiled), *_reading(example)]
     try:
         value = compiled.evaluate(scene)
     except ProgramError as problem:
@@ -41,6 +41,19 @@ def judge(example: Example) -> list[Problem]:
     if example.meta["task"] == "edit":
         problems += _reach(example, compiled, value)
     return problems
+
+
+def _reading(example: Example) -> Iterable[Problem]:
+    """A sentence that the oracle can read must mean what its program means; most published sentences it cannot."""
+    from recombine.families.lilgym import oracle
+
+    statement = str(example.inputs["statement"])
+    try:
+        oracle.understand(statement)
+    except oracle.Unreadable:
+        return
+    for code, text in oracle.proof(statement, str(example.meta["program"]), str(example.meta["scene"])):
+        yield Problem(code, text, "error" if code == "program_mismatch" else "artifact")
 
 
 def _faults(compiled: Program) -> Iterable[Problem]:

@@ -13,7 +13,7 @@ from recombine import keys
 from recombine.columns import Coded, Ragged
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import Infeasible, UsageError
-from recombine.families.lilgym import native, phenomena, program
+from recombine.families.lilgym import facets, native, program
 from recombine.families.lilgym.play.edits import format_edits
 from recombine.families.lilgym.scene import Kind, Scene
 from recombine.families.lilgym.sound import kernel, language, planner, worlds
@@ -274,7 +274,7 @@ def _ragged(values: Sequence[int], lengths: Sequence[int]) -> Ragged:
 
 
 def _phenomena(programs: Sequence[str]) -> Ragged:
-    shown = [phenomena.phenomena(text) for text in programs]
+    shown = [facets.phenomena(text) for text in programs]
     flat = _coded([name for row in shown for name in row])
     return Ragged(flat, np.concatenate([[0], np.cumsum([len(row) for row in shown])]).astype(np.int64))
 

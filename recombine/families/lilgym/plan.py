@@ -248,6 +248,18 @@ def nouns(plan: Plan | Condition) -> Iterator[tuple[str, Noun]]:
             return
 
 
+def parts(plan: Plan) -> Iterator[Simple]:
+    """The clauses that a plan joins or denies."""
+    match plan:
+        case Both(first, second) | Either(first, second):
+            yield first
+            yield second
+        case Not(inner):
+            yield inner
+        case _:
+            yield plan
+
+
 def mentioned(plan: Plan) -> Iterator[Noun]:
     """Every noun, and those to which relations lead."""
     for _, noun in nouns(plan):

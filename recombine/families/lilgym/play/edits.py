@@ -21,6 +21,9 @@ RuleBook = Literal["paper", "code"]
 Grid = Literal["19x5", "native"]
 Sight = Literal["image", "scene"]
 SIGHTS: tuple[Sight, ...] = ("image", "scene")
+Resolution = Literal["half", "full"]
+RESOLUTIONS: dict[Resolution, tuple[int, int, int]] = {"half": (50, 190, 3), "full": (100, 380, 3)}
+"""Shapes of an image observation: what the released code gives, and the 380 × 100 pixels of the paper."""
 RULE_BOOKS: tuple[RuleBook, ...] = ("paper", "code")
 GRIDS: dict[Grid, tuple[int, int, int]] = {"19x5": (19, 5, 20), "native": (380, 100, 1)}
 """Columns, rows and pixels per cell."""

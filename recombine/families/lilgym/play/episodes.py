@@ -24,6 +24,7 @@ from recombine.families.lilgym.play.edits import (
     ERRORS,
     GRIDS,
     Edit,
+    Resolution,
     Setting,
     Sight,
     action_of,
@@ -47,6 +48,7 @@ from recombine.families.lilgym.scene import (
     Kind,
     Numbers,
     Scene,
+    check_items,
     pack,
     tower_y,
     unpack,
@@ -179,6 +181,7 @@ class Instances:
     judge: Judge
 
     def __post_init__(self) -> None:
+        check_items(self.items, self.counts)
         if self.kind == "tower":
             self._check_towers()
 
@@ -276,10 +279,10 @@ def restart(states: States, which: Numbers, rows: Numbers) -> None:
         render.redraw(states.canvases, states.images, states.items, states.counts, which, states.compiled)
 
 
-def view(states: States, sight: Sight) -> NDArray[Any]:
-    """What is seen of the episodes, copied: the half-size images, or the items with -1 wherever there is none."""
+def view(states: States, sight: Sight, resolution: Resolution = "half") -> NDArray[Any]:
+    """What is seen of the episodes, copied: the images, or the items with -1 wherever there is none."""
     if sight == "image":
-        return states.images.copy()
+        return states.images.copy() if resolution == "half" else render.PALETTE[states.canvases]
     present = np.arange(states.items.shape[1]) < states.counts[:, None]
     return np.where(present[..., None], states.items, np.int16(-1))
 

@@ -116,7 +116,7 @@ def _boxes() -> tuple[Numbers, Items, Numbers]:
     return after, items, np.array([len(tower) for tower in colors], np.int64)
 
 
-def _tower_scenes(states: Numbers) -> tuple[Items, Counts]:
+def tower_scenes(states: Numbers) -> tuple[Items, Counts]:
     """Packed scenes of TOWER states (three fillings in base 121, the left box lowest)."""
     _, items, heights = _boxes()
     fillings = states[:, None] // np.array([1, FILLINGS, FILLINGS**2]) % FILLINGS
@@ -149,7 +149,7 @@ def _first_met(judge: Judge, states: Numbers, target: bool, compiled: bool) -> t
     """The first state of a layer that meets the target (or -1), and how many were judged."""
     for low in range(0, len(states), CHUNK):
         part = states[low : low + CHUNK]
-        items, counts = _tower_scenes(part)
+        items, counts = tower_scenes(part)
         met = np.flatnonzero(judge(np.zeros(len(part), np.int64), items, counts, compiled) == int(target))
         if len(met):
             return low + int(met[0]), low + len(part)

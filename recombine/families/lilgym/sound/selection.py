@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recombine import keys
 from recombine.families.lilgym import plan as p
 from recombine.families.lilgym import program
-from recombine.families.lilgym.phenomena import CORPUS, phenomena
+from recombine.families.lilgym.facets import CORPUS, phenomena
 from recombine.families.lilgym.program import Bank, Prepared
 from recombine.families.lilgym.scene import KINDS, Flags, Floats, Kind, Numbers
 from recombine.families.lilgym.sound import worlds
