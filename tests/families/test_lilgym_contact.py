@@ -183,7 +183,7 @@ def test_the_planner_makes_and_breaks_contact() -> None:
     lone = ((0, 20, 40, 20, 2, 1), (1, 40, 40, 20, 0, 0))
     for start, target in ((lone, True), ((*lone[:1], (0, 40, 40, 20, 1, 1)), False)):
         search = planner.search("scatter", start, target, planner.Taste.of(TOUCHES.text), Stream("plan", int(target)))
-        (found,) = planner.run([search], [TOUCHES])
+        (found,) = planner.run([search], planner.by_programs([TOUCHES]))
         assert found is not None and len(found) == 1
         end = planner.replay("scatter", start, found, tidy=True)
         assert end is not None and oracle_contact.is_clear(end)

@@ -304,5 +304,5 @@ def _plans(found: Mapping[str, Program], example: Example) -> dict[str, str | No
     taste, target = planner.Taste.of(example.meta["program"]), bool(example.meta["target"])
     streams = (Stream("lilgym", "reader", name, example.inputs["statement"]) for name in found)
     searches = [planner.search(kind, world, target, taste, stream) for stream in streams]
-    plans = planner.run(searches, list(found.values()))
+    plans = planner.run(searches, planner.by_programs(list(found.values())))
     return {name: None if plan is None else answer_text(kind, plan) for name, plan in zip(found, plans, strict=True)}

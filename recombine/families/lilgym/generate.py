@@ -13,12 +13,12 @@ from recombine import keys
 from recombine.columns import Coded, Ragged
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import Infeasible, UsageError
-from recombine.families.lilgym import facets, native, program
+from recombine.families.lilgym import facets, native
 from recombine.families.lilgym.play.edits import format_edits
-from recombine.families.lilgym.scene import Kind, Scene
+from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Scene
 from recombine.families.lilgym.sound import kernel, language, planner, worlds
 from recombine.families.lilgym.sound.language import Statement
-from recombine.families.lilgym.sound.planner import World
+from recombine.families.lilgym.sound.truth import World
 
 Start = Literal["flipit", "scratch"]
 Task = Literal["edit", "truth"]
@@ -168,10 +168,8 @@ def _draw_worlds(drafts: Sequence[Draft], wanted: Wanted) -> list[Draft]:
     visits = np.array([draft.visit for draft in drafts], np.int64)
     drawn = worlds.draw_visits(wanted.kind, wanted.start == "scratch", words, visits, tidy, CANDIDATES, wanted.fast)
     rows, places = np.nonzero(np.arange(CANDIDATES) < drawn.found[:, None])
-    programs = [program.compile(draft.statement.program) for draft in drafts]
     truths = np.zeros((len(drafts), CANDIDATES), np.int8)
-    items, counts = drawn.items[rows, places], drawn.counts[rows, places]
-    truths[rows, places] = worlds.truths(programs, rows, items, counts, wanted.fast) * 2 - 1
+    truths[rows, places] = _truths(drafts, wanted, rows, drawn.items[rows, places], drawn.counts[rows, places]) * 2 - 1
     found = []
     for row, draft in enumerate(drafts):
         sought = 2 * draft.stream.below(2) - 1
@@ -184,27 +182,45 @@ def _draw_worlds(drafts: Sequence[Draft], wanted: Wanted) -> list[Draft]:
     return found
 
 
+def _truths(drafts: Sequence[Draft], wanted: Wanted, rows: Numbers, items: Items, counts: Counts) -> Flags:
+    """Value k: whether the statement of row rows[k] holds of scene k."""
+    if wanted.fast:
+        from recombine.families.lilgym import program
+
+        bank = program.Bank([program.compile(draft.statement.program) for draft in drafts])
+        return bank.evaluate(rows, items, counts, True)
+    scenes = [tuple(tuple(item) for item in items[k, : int(counts[k])].tolist()) for k in range(len(rows))]
+    return _judge(drafts, wanted)(rows.tolist(), scenes)
+
+
+def _judge(drafts: Sequence[Draft], wanted: Wanted) -> planner.Judge:
+    """How the drafts' statements are judged: by compiled programs in large jobs, by their plans in small ones."""
+    if not wanted.fast:
+        return planner.by_plans(wanted.kind, [draft.statement.plan for draft in drafts])
+    from recombine.families.lilgym import program
+
+    return planner.by_programs([program.compile(draft.statement.program) for draft in drafts], True)
+
+
 def _flip(drafts: Sequence[Draft], wanted: Wanted) -> None:
     """A plan for each row that flips the statement's truth."""
-    programs = [program.compile(draft.statement.program) for draft in drafts]
     searches = [
         planner.search(wanted.kind, draft.world, not draft.truth, planner.Taste.of(draft.statement.program), draft.stream)
         for draft in drafts
     ]
-    for draft, plan in zip(drafts, planner.run(searches, programs, wanted.fast), strict=True):
+    for draft, plan in zip(drafts, planner.run(searches, _judge(drafts, wanted)), strict=True):
         draft.plan = plan
 
 
 def _build(drafts: Sequence[Draft], wanted: Wanted) -> None:
     """A plan for each row that makes the statement true from the empty scene."""
-    programs = [program.compile(draft.statement.program) for draft in drafts]
     builds = []
     for draft in drafts:
         looks = worlds.looks(wanted.kind, True, worlds.is_tidy(wanted.kind, draft.statement.program))
         goal = draft.statement.goal
         scene = tuple(tuple(item) for item in looks.items[goal, : int(looks.counts[goal])].tolist())
         builds.append(planner.build(wanted.kind, scene))
-    for draft, plan in zip(drafts, planner.run(builds, programs, wanted.fast), strict=True):
+    for draft, plan in zip(drafts, planner.run(builds, _judge(drafts, wanted)), strict=True):
         draft.plan = plan
 
 

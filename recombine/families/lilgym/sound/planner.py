@@ -1,11 +1,11 @@
 """Edit plans for generated tasks: quick, reproducible, not always the shortest (`solver.py` is the one that proves).
 
-A plan is found by looking: every single edit worth trying, then a few dozen short walks, then whatever can be left out is left
-out. A search is a generator that yields scenes to be judged and is sent their truth values, so thousands of searches advance
-together with one kernel call per round. Plans use only safe edits, on which every rule book and every geometry agrees: an added
-item's bounding square meets no other, it is not so near to another that the released code would pull it there, and a removing
-cell is covered by its item by a clear margin. Where a statement speaks of contact, an added item also clearly touches or clearly
-does not touch each other item of its box.
+A search has three steps: (1) it tries every single edit; (2) it tries two dozen short random walks; (3) it removes edits that are
+not needed. It is a generator that yields scenes and is sent their truth values, so thousands of searches advance together.
+
+Plans use only safe edits, on which every rule book and every geometry agrees. An added item's bounding square meets no other. It is
+not so near to another that the released code would pull it there. A removing cell is covered by its item by a clear margin. Where
+a statement speaks of contact, an added item clearly touches or clearly does not touch each other item of its box.
 """
 
 from __future__ import annotations
@@ -13,21 +13,25 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.families.lilgym.plan import Plan
 from recombine.families.lilgym.play import geometry
 from recombine.families.lilgym.play.edits import Setting
-from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import SIZES, SQUARE, TOWER_HEIGHT, TOWER_SIZE, TOWER_X, Kind, pack_rows, tower_y
 from recombine.families.lilgym.sound.kernel import APART, contact
+from recombine.families.lilgym.sound.truth import World, holds
 from recombine.keys import Stream
 
+if TYPE_CHECKING:
+    from recombine.families.lilgym.program import Program
+
 Row = tuple[int, ...]
-World = tuple[Row, ...]
 Truths = NDArray[np.bool_]
 Search = Generator[list[World], Truths, "tuple[int, ...] | None"]
 
@@ -318,20 +322,40 @@ def _without(kind: Kind, world: World, index: int) -> World:
 
 # --- many searches at once -------------------------------------------------------------------------------------------
 
+Judge = Callable[[Sequence[int], Sequence[World]], Truths]
+"""The truth of statement which[k] of scene k."""
 
-def run(searches: Sequence[Search], programs: Sequence[Program], compiled: bool | None = None) -> list[tuple[int, ...] | None]:
-    """The results of many searches, search i under programs[i]; one kernel call per round for all of them."""
+
+def by_programs(programs: Sequence[Program], compiled: bool | None = None) -> Judge:
+    """Statements judged by their programs, in one kernel call where there is much to do."""
+    from recombine.families.lilgym.program import Bank
+
     distinct = {program.text: program for program in programs}
     places = {text: place for place, text in enumerate(distinct)}
     bank = Bank(list(distinct.values()))
-    index = [places[program.text] for program in programs]
+    index = np.array([places[program.text] for program in programs], np.int64)
+
+    def judge(which: Sequence[int], scenes: Sequence[World]) -> Truths:
+        items, counts = pack_rows([[value for row in scene for value in row] for scene in scenes])
+        return bank.evaluate(index[np.asarray(which, np.int64)], items, counts, compiled)
+
+    return judge
+
+
+def by_plans(kind: Kind, plans: Sequence[Plan]) -> Judge:
+    """The same by the plans themselves: no program is parsed, which is quicker for a few rows."""
+    return lambda which, scenes: np.array(
+        [holds(plans[k], kind, scene) for k, scene in zip(which, scenes, strict=True)], np.bool_
+    )
+
+
+def run(searches: Sequence[Search], judge: Judge) -> list[tuple[int, ...] | None]:
+    """The results of many searches; all their scenes of a round are judged together."""
     results: list[tuple[int, ...] | None] = [None] * len(searches)
     waiting = [(i, next(one)) for i, one in enumerate(searches)]
     while waiting:
-        rows = [[value for row in scene for value in row] for _, scenes in waiting for scene in scenes]
-        which = np.repeat([index[i] for i, _ in waiting], [len(scenes) for _, scenes in waiting]).astype(np.int64)
-        items, counts = pack_rows(rows)
-        truths = bank.evaluate(which, items, counts, compiled)
+        which = [i for i, scenes in waiting for _ in scenes]
+        truths = judge(which, [scene for _, scenes in waiting for scene in scenes])
         ends = np.cumsum([len(scenes) for _, scenes in waiting])
         following = []
         for (i, scenes), end in zip(waiting, ends.tolist(), strict=True):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
-from recombine.families.lilgym import program
-from recombine.families.lilgym.program import Bank, Prepared, Program
 from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Words
 from recombine.families.lilgym.sound import planner
+
+if TYPE_CHECKING:
+    from recombine.families.lilgym.program import Prepared
 
 WIDTHS: dict[Kind, int] = {"tower": 12, "scatter": 21}
 """The most items that a drawn scene holds."""
@@ -63,6 +64,8 @@ def looks(kind: Kind, scratch: bool, tidy: bool = False) -> Prepared:
 
     Scratch scenes are goals of plans, so they are such that every rule book builds them alike.
     """
+    from recombine.families.lilgym.program import Prepared
+
     n, key = SCRATCH_LOOKS if scratch else LOOKS, keys.state("lilgym", "looks", kind, int(scratch), int(tidy))
     if kind == "scatter" and scratch:
         items, counts = draw_scenes(kind, True, keys.states(key, 0, 3 * n), tidy=tidy)
@@ -101,7 +104,9 @@ def verdicts(kind: Kind, programs: Sequence[str], compiled: bool | None = None) 
 
 
 def _judged(texts: Sequence[str], given: Prepared, scratch: Prepared, compiled: bool | None) -> list[tuple[str, int]]:
-    bank = Bank([program.compile(text) for text in texts])
+    from recombine.families.lilgym import program
+
+    bank = program.Bank([program.compile(text) for text in texts])
     fast = len(texts) * (LOOKS + SCRATCH_LOOKS) >= program.COMPILE_FROM_PAIRS if compiled is None else compiled
     seen = bank.evaluate_grid(given, compiled=fast)
     built = bank.evaluate_grid(scratch, compiled=fast)
@@ -113,10 +118,3 @@ def _judged(texts: Sequence[str], given: Prepared, scratch: Prepared, compiled: 
         reason = "constant" if not LEAST <= true <= LOOKS - LEAST else "out_of_reach" if first < 0 else ""
         found.append((reason, first))
     return found
-
-
-def truths(
-    programs: Sequence[Program], index: NDArray[np.int64], items: Items, counts: Counts, compiled: bool | None = None
-) -> NDArray[np.bool_]:
-    """Value i = program index[i] on scene i."""
-    return Bank(programs).evaluate(index, items, counts, compiled)
