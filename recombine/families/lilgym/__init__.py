@@ -104,7 +104,7 @@ class LilGymFamily:
         """How many rows a part holds; a published part as its file counts."""
         rows = SPLITS[job.split].parts[job.part].rows(job.recipe)
         if job.recipe != "official":
-            return rows if not generate.Wanted.of(job).from_nothing else min(rows, generate.available(job))
+            return generate.default_size(job, rows)
         from recombine.families.lilgym import native
 
         return native.size(job, self.OPTIONS, rows)

@@ -122,6 +122,12 @@ def available(job: Job) -> int:
     return _statements(job, wanted).size * (1 if wanted.from_nothing else VISITS)
 
 
+def default_size(job: Job, rows: int) -> int:
+    """The default number of rows, or fewer where a part from scratch has fewer statements."""
+    wanted = Wanted.of(job)
+    return min(rows, len(_statements(job, wanted).upto(rows))) if wanted.from_nothing else rows
+
+
 def _drafts(job: Job, wanted: Wanted, low: int, high: int) -> list[Draft]:
     """Rows with their statements: the part's statements one after another, and again from the start for each visit."""
     order = _statements(job, wanted)
