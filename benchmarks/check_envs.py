@@ -18,7 +18,7 @@ from gymnasium.utils.env_checker import check_env
 from PIL import Image, ImageDraw
 
 import recombine.envs
-from recombine.families.lilgym import pictures
+from recombine.families.lilgym import render
 from recombine.families.lilgym.scene import SIZES, Scene, pack
 from recombine.keys import Stream
 
@@ -63,11 +63,11 @@ def check_pictures(count: int) -> None:
     """Canvas and observation of random scenes, by both renderers, against Pillow."""
     for low in range(0, count, 500):
         scenes = [random_scene(Stream("check", i)) for i in range(low, min(low + 500, count))]
-        seen = pictures.observations(*pack(scenes))
+        seen = render.observations(*pack(scenes))
         for scene, image in zip(scenes, seen, strict=True):
             reference = drawn(scene)
             half = reference.reshape(50, 2, 190, 2, 3).astype(int).sum((1, 3)) // 4
-            same = np.array_equal(pictures.picture(scene), reference) and np.array_equal(pictures.observation(scene), half)
+            same = np.array_equal(render.picture(scene), reference) and np.array_equal(render.observation(scene), half)
             if not same or not np.array_equal(image, half):
                 raise SystemExit(f"the picture of {scene} differs from Pillow's")
 

@@ -14,16 +14,16 @@ import sys
 from pathlib import Path
 
 from recombine import files
-from recombine.families import lilgym
-from recombine.families.lilgym.phenomena import CORPUS, shares
+from recombine.families.lilgym import LILGYM
+from recombine.families.lilgym.facets import CORPUS, shares
 from recombine.families.lilgym.scene import KINDS, Kind
 from recombine.jobs import make_job
 
 
 def generated(kind: Kind, start: str, rows: int) -> list[str]:
     """The programs of so many rows."""
-    job = make_job(lilgym, "random", "train", None, 0, {"scene": kind, "start": start})
-    batch = lilgym.generate(job.rows(0, rows))
+    job = make_job(LILGYM, "random", "train", None, 0, {"scene": kind, "start": start})
+    batch = LILGYM.generate(job.rows(0, rows))
     return [str(batch.columns["program"][row]) for row in range(len(batch))]
 
 

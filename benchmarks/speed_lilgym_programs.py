@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.families import lilgym
-from recombine.families.lilgym import program, worlds
+from recombine.families.lilgym import LILGYM, program
 from recombine.families.lilgym.program import KERNEL_NAME, Bank, Prepared
 from recombine.families.lilgym.scene import KINDS, Kind, unpack
+from recombine.families.lilgym.sound import worlds
 from recombine.jobs import make_job
 
 _SPEC = importlib.util.spec_from_file_location("check_lilgym_programs", Path(__file__).with_name("check_lilgym_programs.py"))
@@ -69,10 +69,10 @@ def measure(kind: Kind, texts: list[str]) -> None:
         speed = rate(work)
         print(f"{kind:8} {name:22} {speed:12,.0f} evaluations / CPU-s   {speed / ORIGINAL[kind]:8.1f} × the original")
     for start in ("flipit", "scratch"):
-        job = make_job(lilgym, "random", "train", options={"scene": kind, "start": start})
-        lilgym.generate(job.rows(0, 200))
+        job = make_job(LILGYM, "random", "train", options={"scene": kind, "start": start})
+        LILGYM.generate(job.rows(0, 200))
         began = time.process_time()
-        rows = len(lilgym.generate(job.rows(1000, 3000)))
+        rows = len(LILGYM.generate(job.rows(1000, 3000)))
         print(f"{kind:8} {start + ' rows':22} {rows / (time.process_time() - began):12,.0f} rows / CPU-s")
 
 

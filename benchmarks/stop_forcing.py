@@ -12,9 +12,9 @@ import json
 import time
 from pathlib import Path
 
-from recombine.families.lilgym.acting import Setting
+from recombine.families.lilgym.play.episodes import Setting
+from recombine.families.lilgym.play.tasks import instances_of
 from recombine.families.lilgym.scene import EMPTY_TOWER
-from recombine.families.lilgym.tasks import instances_of
 from recombine.rl.play import measure, play_all
 from recombine.rl.policies import find_policy
 from recombine.rl.ppo import Learner

@@ -64,6 +64,14 @@ class Listing(Protocol):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """Parts without a fixed size that nevertheless end: so many rows can be drawn, and no more."""
+
+    def bound(self, job: Job) -> int:
+        """The most rows that the job's part can have."""
+
+
+@runtime_checkable
 class Picking(Protocol):
     """Single rows of a part in one call, where making them is quicker than generating the rows around them."""
 

@@ -286,6 +286,9 @@ def test_stats_count_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "█" in capsys.readouterr().out
     assert "<svg" in (tmp_path / "s.html").read_text()
     assert main(["stats", str(folder.path), "--column", "acton_length"]) == 2
+    capsys.readouterr()
+    assert main(["stats", str(folder.path), "--column", "command", "--most", "2"]) == 0
+    assert "command" in capsys.readouterr().out, "a column that is asked for is shown, however many values it has"
 
 
 def test_a_suite_is_one_folder(tmp_path: Path) -> None:

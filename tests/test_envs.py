@@ -18,8 +18,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import recombine.envs
 from recombine.envs.words import ID_COUNT, MAX_WORDS, VOCABULARY, word_ids
 from recombine.errors import UsageError
-from recombine.families.lilgym import solver
-from recombine.families.lilgym.edits import parse_edits
+from recombine.families.lilgym.play import solver
+from recombine.families.lilgym.play.edits import parse_edits
 
 IDS = list(recombine.envs.ENVIRONMENTS)
 LILGYM = [name for name in IDS if "SCAN" not in name]

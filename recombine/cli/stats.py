@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         if name not in folder.family.SCHEMA:
             raise UnknownName(f"column of {folder.family.NAME}", name, folder.family.SCHEMA)
     with progress("stats", sum(part.rows for part in folder.plan.parts)) as tick:
-        found = stats(arguments.dir, tick)
+        found = stats(arguments.dir, tick, arguments.column or ())
     if arguments.column:
         found = {part: {name: d for name, d in columns.items() if name in arguments.column} for part, columns in found.items()}
     if page_file:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recombine import keys
-from recombine.abilities import Filing, Listing, Picking
+from recombine.abilities import Bounded, Filing, Listing, Picking
 from recombine.core import Batch, Family, Job
 from recombine.data.columns import join, take
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
@@ -246,6 +246,8 @@ def plan_part(family: Family, job: Job, size: int | None) -> PartPlan:
     part = family.SPLITS[job.split].parts[job.part]
     full = part_size(family, job)
     if not part.finite:
+        if size is not None and size > full and isinstance(family, Bounded) and size > (most := family.bound(job)):
+            raise UsageError(f"size is {size:,}, but {job.split}/{job.part} of {family.NAME} has only {most:,} rows.")
         return PartPlan(job.rows(0, size or full), size or full, None)
     if size is not None and size > full:
         raise UsageError(f"size is {size:,}, but {job.split}/{job.part} of {family.NAME} has exactly {full:,} rows.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,12 +46,14 @@ class Distribution:
         return charts.bars(self.column, {str(name): count for name, count in ordered}, most=16)
 
 
-def stats(path: str | Path, on_rows: Callable[[int], None] | None = None) -> dict[str, dict[str, Distribution]]:
-    """`split/part` -> column -> distribution, for every column with few different values."""
+def stats(
+    path: str | Path, on_rows: Callable[[int], None] | None = None, asked: Collection[str] = ()
+) -> dict[str, dict[str, Distribution]]:
+    """`split/part` -> column -> distribution, for every column with few different values, and for those asked for by name."""
     folder = open_folder(path)
     found = {}
     for number, part in enumerate(folder.plan.parts):
-        found[f"{part.job.split}/{part.job.part}"] = part_stats(folder, number, on_rows)
+        found[f"{part.job.split}/{part.job.part}"] = part_stats(folder, number, on_rows, asked=asked)
     return found
 
 
@@ -65,7 +67,11 @@ def probed(path: str | Path) -> list[Mapping[str, str]]:
 
 
 def part_stats(
-    folder: Folder, number: int, on_rows: Callable[[int], None] | None = None, most_rows: int | None = None
+    folder: Folder,
+    number: int,
+    on_rows: Callable[[int], None] | None = None,
+    most_rows: int | None = None,
+    asked: Collection[str] = (),
 ) -> dict[str, Distribution]:
     """The distributions of one part, or of its first `most_rows` rows (rounded up to a chunk)."""
     schema = folder.family.SCHEMA
@@ -75,7 +81,7 @@ def part_stats(
         for name, counter in counters.items():
             if counter is not None:
                 _count(batch, name, counter)
-                if len(counter) > MOST_VALUES:
+                if len(counter) > MOST_VALUES and name not in asked:
                     counters[name] = None
         seen += len(batch)
         if on_rows is not None:
@@ -85,7 +91,7 @@ def part_stats(
     return {
         name: Distribution(name, _is_numeric(schema[name]), dict(sorted(counter.items(), key=lambda pair: pair[0])))
         for name, counter in counters.items()
-        if counter and _is_distribution(schema[name], counter)
+        if counter and (name in asked or _is_distribution(schema[name], counter))
     }
 
 

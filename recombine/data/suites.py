@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recombine.core import Family
+from recombine.core import FILES, Family
 from recombine.data.plan import PartPlan, Plan, default_parts, plan_part
-from recombine.errors import UnknownName
+from recombine.errors import UnknownName, UsageError
 from recombine.families import family as find_family
 from recombine.jobs import make_job
 
@@ -24,16 +24,17 @@ def make_suite(
     size: int | None = None,
     format: str = "parquet",  # noqa: A002 - the word that users type
 ) -> Plan:
-    """The plan of a suite. Splits that need files of the original release are left out; a `size` cuts each part."""
+    """The plan of a suite. A recipe that is only read from files needs their folder; a `size` cuts each part."""
     if suite not in SUITES:
         raise UnknownName("suite", suite, SUITES)
     found = find_family(family)
-    wanted = recipe or ("release" if "release" in found.RECIPES else next(iter(found.RECIPES)))
+    published = (name for name in ("release", "official") if name in found.RECIPES)
+    wanted = recipe or next(published, next(iter(found.RECIPES)))
     if wanted not in found.RECIPES:
         raise UnknownName(f"recipe of {family}", wanted, found.RECIPES)
     parts: list[PartPlan] = []
-    for split in _splits(found, wanted):
-        for part in default_parts(found, split):
+    for split in _splits(found, wanted, bool((options or {}).get(FILES))):
+        for part in found.SPLITS[split].parts if wanted == "official" else default_parts(found, split):
             job = make_job(found, split, part, wanted, seed, options)
             full = job.stop
             plan = plan_part(found, job, min(size, full) if size is not None else None)
@@ -42,5 +43,13 @@ def make_suite(
     return Plan(found.NAME, parts[0].job.version, format, tuple(parts))
 
 
-def _splits(family: Family, recipe: str) -> list[str]:
-    return [name for name, split in family.SPLITS.items() if recipe in split.recipes and not split.needs_files]
+def _splits(family: Family, recipe: str, has_files: bool) -> list[str]:
+    """The splits of a recipe. Those read from published files are left out, unless the recipe has no others."""
+    known = {name: split for name, split in family.SPLITS.items() if recipe in split.recipes}
+    found = [name for name, split in known.items() if not split.needs_files]
+    if found:
+        return found
+    if not has_files:
+        needs = ", ".join(dict.fromkeys(split.needs_files for split in known.values()))
+        raise UsageError(f"the sets of the paper on {family.NAME} are read from {needs}: add --set files=FOLDER.")
+    return list(known)

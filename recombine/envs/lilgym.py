@@ -18,11 +18,12 @@ from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
-from recombine.families.lilgym import acting, pictures, validity
-from recombine.families.lilgym.acting import ERRORS, Instances, Setting
-from recombine.families.lilgym.edits import HORIZON, SIGHTS, Grid, RuleBook, Sight
+from recombine.families.lilgym import render
+from recombine.families.lilgym.play import episodes, validity
+from recombine.families.lilgym.play.edits import HORIZON, RESOLUTIONS, SIGHTS, STEP_COST, Grid, Resolution, RuleBook, Sight
+from recombine.families.lilgym.play.episodes import ERRORS, Instances, Setting
+from recombine.families.lilgym.play.tasks import instances_of_batch, instances_of_examples
 from recombine.families.lilgym.scene import FIELDS, Kind
-from recombine.families.lilgym.tasks import instances_of_batch, instances_of_examples
 from recombine.jobs import make_job
 
 Start = Literal["scratch", "flipit"]
@@ -71,7 +72,8 @@ class LilGymEngine:
     """Episodes of lilGym in n places. The observation is the half-size image or the items, the statement and the target."""
 
     def __init__(
-        self, instances: Instances, setting: Setting, text: TextForm = "tokens", compiled: bool = False, sight: Sight = "image"
+        self, instances: Instances, setting: Setting, text: TextForm = "tokens", compiled: bool = False, sight: Sight = "image",
+        resolution: Resolution = "half",
     ) -> None:  # fmt: skip
         if len(instances) == 0:
             raise UsageError("there is no instance to act in; choose another split or part, or another file.")
@@ -79,14 +81,16 @@ class LilGymEngine:
             raise UnknownName("form of text", text, TEXT_FORMS)
         if sight not in SIGHTS:
             raise UnknownName("sight", sight, SIGHTS)
-        self.sight = sight
+        if resolution not in RESOLUTIONS:
+            raise UnknownName("resolution", resolution, RESOLUTIONS)
+        self.sight, self.resolution = sight, resolution
         self.instances, self.setting, self.text_form, self.compiled = instances, setting, text, compiled
         self.ids = instances.ids
         self.action_space = spaces.Discrete(setting.action_count)
         seen: dict[str, spaces.Space[Any]] = {
-            sight: spaces.Box(0, 255, pictures.OBSERVATION_SHAPE, np.uint8)
+            sight: spaces.Box(0, 255, RESOLUTIONS[resolution], np.uint8)
             if sight == "image"
-            else spaces.Box(-1, pictures.WIDTH, (acting.room(setting, instances), FIELDS), np.int16)
+            else spaces.Box(-1, render.WIDTH, (episodes.room(setting, instances), FIELDS), np.int16)
         }
         if text == "tokens":
             self.tokens = word_ids(instances.sentences)
@@ -99,21 +103,21 @@ class LilGymEngine:
         self.sentences = objects(instances.sentences)
         self.names = objects(instances.ids)
         self.errors = objects(ERRORS)
-        self.states: acting.States
+        self.states: episodes.States
 
     def begin(self, places: int) -> None:
         """Make room; every place shows the first instance until it is restarted."""
         first = np.zeros(places, np.int64)
-        self.states = acting.begin(self.setting, self.instances, first, self.sight == "image", self.compiled)
+        self.states = episodes.begin(self.setting, self.instances, first, self.sight == "image", self.compiled)
         self.states.active[:] = False
 
     def restart(self, which: Numbers, rows: Numbers) -> None:
         """Start the episodes of instances `rows` in the places `which`."""
-        acting.restart(self.states, which, rows)
+        episodes.restart(self.states, which, rows)
 
     def advance(self, actions: Numbers) -> Result:
         """One step of every episode under way."""
-        outcome = acting.advance(self.states, actions)
+        outcome = episodes.advance(self.states, actions)
         terminated, truncated = outcome.ended[:, 0].copy(), outcome.ended[:, 1].copy()
         solved = outcome.rewards > 0
         facts = {
@@ -126,9 +130,9 @@ class LilGymEngine:
         return Result(outcome.rewards, terminated, truncated, facts, final)
 
     def observe(self) -> dict[str, Any]:
-        """Images (50, 190, 3) or items (with -1 where there is none), word ids or strings, and targets."""
+        """Images or items (with -1 where there is none), word ids or strings, and targets."""
         rows = self.states.rows
-        seen: dict[str, Any] = {self.sight: acting.view(self.states, self.sight)}
+        seen: dict[str, Any] = {self.sight: episodes.view(self.states, self.sight, self.resolution)}
         if self.text_form == "tokens":
             seen["tokens"] = self.tokens[rows]
         else:
@@ -147,19 +151,19 @@ class LilGymEngine:
             return validity.factored_masks(self.states)
         return validity.masks(self.states)
 
-    def state(self) -> acting.States:
+    def state(self) -> episodes.States:
         """The episodes, copied."""
         return self.states.copy()
 
-    def set_state(self, state: acting.States) -> None:
+    def set_state(self, state: episodes.States) -> None:
         """Go on from a copy."""
         self.states = state.copy()
 
     def picture(self, place: int) -> NDArray[np.uint8]:
         """The scene at 380 × 100."""
         if self.sight == "scene":
-            return pictures.picture(self.states.scenes()[place])
-        shown: NDArray[np.uint8] = pictures.PALETTE[self.states.canvases[place]]
+            return render.picture(self.states.scenes()[place])
+        shown: NDArray[np.uint8] = render.PALETTE[self.states.canvases[place]]
         return shown
 
     def text(self, place: int) -> str:
@@ -168,7 +172,7 @@ class LilGymEngine:
         head = (
             f"{self.instances.sentences[row]}\ntarget: {bool(self.instances.targets[row])}   step: {self.states.clocks[place]}"
         )
-        return f"{head}\n{pictures.ascii_art(self.states.scenes()[place])}"
+        return f"{head}\n{render.ascii_art(self.states.scenes()[place])}"
 
 
 class Arguments(TypedDict, total=False):
@@ -186,21 +190,23 @@ class Arguments(TypedDict, total=False):
     stop_forcing: bool
     text: TextForm
     sight: Sight
+    resolution: Resolution
+    step_cost: float
 
 
 def make_engine(
     kind: Kind, start: Start, compiled: bool, split: str | None = None, part: str = "train", data: str | Path | None = None,
     size: int | None = None, permutations: bool = False, instances: Instances | None = None, rules: RuleBook = "paper",
     grid: Grid = "19x5", horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens",
-    sight: Sight = "image",
+    sight: Sight = "image", resolution: Resolution = "half", step_cost: float = STEP_COST,
 ) -> LilGymEngine:  # fmt: skip
     """The engine behind an environment; the defaults of all its arguments are here."""
-    setting = Setting(kind, rules, grid, horizon, bool(stop_forcing))
+    setting = Setting(kind, rules, grid, horizon, bool(stop_forcing), step_cost)
     if instances is None:
         instances = load_instances(kind, start, split, part, data, size, permutations)
     if not isinstance(instances, Instances) or instances.kind != kind:
         raise UsageError(f"instances are {shown(instances)}, but must be `Instances` of {kind} scenes.")
-    return LilGymEngine(instances, setting, text, compiled, sight)
+    return LilGymEngine(instances, setting, text, compiled, sight, resolution)
 
 
 class LilGymEnv(SingleEnv):
@@ -208,7 +214,9 @@ class LilGymEnv(SingleEnv):
 
     Instances come from the embedded statements (`split`, `part`), or from official lilGym files (`data`), or are given.
     `rules`: "paper" or "code" (what the released code does). `grid`: SCATTER's "19x5" or "native" actions. `text`: "tokens" (word
-    ids) or "string". `sight`: "image", or "scene" for the items as (box, x, y, size, colour, shape) and no picture. With `stop_forcing`, an action taken where the target already holds is replaced by STOP and told in
+    ids) or "string". `sight`: "image", or "scene" for the items as (box, x, y, size, colour, shape) and no picture.
+    `resolution`: images of 190 × 50 pixels ("half", as the released code) or 380 × 100 ("full", as the paper). `step_cost` is δ. With
+    `stop_forcing`, an action taken where the target already holds is replaced by STOP and told in
     `info["forced_action"]` (0, else -1); masks never do that. `info["error"]` names what went wrong.
     """
 

@@ -19,14 +19,14 @@ OURS: dict[str, str] = {
     "gscan": "recombine.families.gscan:GSCAN",
     "reascan": "recombine.families.reascan",
     "clutrr": "recombine.families.clutrr:CLUTRR",
-    "lilgym": "recombine.families.lilgym",
+    "lilgym": "recombine.families.lilgym:LILGYM",
 }
 """Name -> `module:member` that keeps the `Family` protocol."""
 
 if TYPE_CHECKING:  # the type checker sees a missing member here
     from recombine.families import clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan, clutrr.CLUTRR, lilgym)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan, clutrr.CLUTRR, lilgym.LILGYM)
 
 
 class _Families(Mapping[str, str]):

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from recombine.families.lilgym.edits import Sight
+from recombine.families.lilgym.play.edits import Sight
 from recombine.models.frozen_encoder import load_encoder
 from recombine.rl.policies import Reader, Seen
 

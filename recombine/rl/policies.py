@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from recombine.errors import UnknownName
-from recombine.families.lilgym.edits import Sight
+from recombine.families.lilgym.play.edits import Sight
 from recombine.families.lilgym.scene import Kind
 from recombine.rl.heads import make_head
 

@@ -18,9 +18,9 @@ from torch import Tensor
 
 from recombine import keys
 from recombine.envs.lilgym import LilGymEngine, LilGymVectorEnv
-from recombine.families.lilgym import acting
-from recombine.families.lilgym.acting import Instances
-from recombine.families.lilgym.edits import RuleBook
+from recombine.families.lilgym.play import episodes
+from recombine.families.lilgym.play.edits import RuleBook
+from recombine.families.lilgym.play.episodes import Instances
 from recombine.models.base import single_thread
 from recombine.rl.policies import Agent, Reader, Seen
 from recombine.rl.settings import Settings
@@ -148,7 +148,7 @@ class Learner:
     def _look(self) -> tuple[Tensor, Tensor, Tensor | None]:
         states = cast(LilGymEngine, self.envs.engine).states
         rows = torch.from_numpy(states.rows.copy()).to(self.device)
-        sight = torch.from_numpy(acting.view(states, self.sight))
+        sight = torch.from_numpy(episodes.view(states, self.sight))
         mask = torch.from_numpy(self.envs.action_masks()).to(self.device) if self.settings.masks else None
         return rows, sight, mask
 

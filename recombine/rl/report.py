@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from recombine.charts import bars, curves
-from recombine.families.lilgym.acting import Instances, Setting
+from recombine.families.lilgym.play.episodes import Instances, Setting
 from recombine.pages import page, table
 from recombine.rl.play import Episode, filmstrip
 

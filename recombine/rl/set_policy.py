@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from recombine.envs.words import ID_COUNT, word_ids
-from recombine.families.lilgym.edits import Sight
+from recombine.families.lilgym.play.edits import Sight
 from recombine.families.lilgym.scene import BOX, BOX_COUNT, COLOR, SHAPE, SIZE, X, Y
 from recombine.rl.policies import Reader, Seen
 

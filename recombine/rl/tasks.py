@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from recombine import keys
 from recombine.envs.lilgym import Start, load_instances
 from recombine.errors import FileError, UsageError
-from recombine.families.lilgym.acting import Instances
 from recombine.families.lilgym.native import find_file
+from recombine.families.lilgym.play.episodes import Instances
 from recombine.families.lilgym.scene import Kind
 from recombine.rl import find_env
 

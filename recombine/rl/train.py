@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from recombine.errors import FileError, UnknownName, shown
-from recombine.families.lilgym.acting import Instances, Setting
-from recombine.families.lilgym.edits import RuleBook
+from recombine.families.lilgym.play.edits import RuleBook
+from recombine.families.lilgym.play.episodes import Instances, Setting
 from recombine.files import inside, read_json, write_json, write_text
 from recombine.models import checkpoints
 from recombine.models.base import as_json, changed

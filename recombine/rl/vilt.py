@@ -19,7 +19,7 @@ from torch.nn.functional import interpolate
 
 from recombine.envs.words import ID_COUNT, word_ids
 from recombine.errors import FileError, shown
-from recombine.families.lilgym.edits import Sight
+from recombine.families.lilgym.play.edits import Sight
 from recombine.rl.policies import Reader, Seen
 
 COLUMNS, ROWS = 19, 5

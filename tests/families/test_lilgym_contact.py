@@ -12,24 +12,13 @@ import pytest
 
 from recombine import kernels, keys
 from recombine.core import Example
-from recombine.families import lilgym
-from recombine.families.lilgym import (
-    acting,
-    oracle,
-    oracle_reading,
-    pictures,
-    plan,
-    planner,
-    program,
-    readers,
-    splits,
-    statements,
-    wording,
-    worlds,
-)
-from recombine.families.lilgym.edits import Setting, parse_edits
+from recombine.families.lilgym import LILGYM, explain, oracle, plan, program, render, splits, wording
+from recombine.families.lilgym.oracle import contact as oracle_contact
+from recombine.families.lilgym.play import episodes
+from recombine.families.lilgym.play.edits import Setting, parse_edits
 from recombine.families.lilgym.scene import SIZES, Scene, unpack
-from recombine.families.lilgym.world_kernel import APART, contact
+from recombine.families.lilgym.sound import language, planner, worlds
+from recombine.families.lilgym.sound.kernel import APART, contact
 from recombine.jobs import make_job
 from recombine.keys import Stream
 
@@ -42,10 +31,10 @@ def noun(color: str, shape: str, relation: str, other: plan.Noun) -> plan.Noun:
 
 def sample(count: int, seed: int = 3, **options: object) -> list[Example]:
     """Examples whose statement speaks of contact, among the first `count` rows."""
-    job = make_job(lilgym, "random", "train", None, seed, {"scene": "scatter", **options}).rows(0, count)
-    batch = lilgym.generate(job)
+    job = make_job(LILGYM, "random", "train", None, seed, {"scene": "scatter", **options}).rows(0, count)
+    batch = LILGYM.generate(job)
     rows = [row for row in range(count) if "get_touching(" in str(batch.columns["program"][row])]
-    return [lilgym.example(batch, row) for row in rows]
+    return [LILGYM.example(batch, row) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -90,19 +79,21 @@ def test_wordings(made: plan.Plan, text: str, code: str) -> None:
     assert program.compile(code).faults == ()
     left, near = (0, 0, 0, 20, 2, 1), (0, 20, 0, 20, 1, 1)
     for picture in ((), (left,), (left, near), (left, near, (0, 20, 20, 20, 0, 1)), ((0, 40, 40, 20, 0, 1), near)):
-        if oracle_reading.is_clear(picture):
-            assert oracle.understand(text)(picture) == program.compile(code).evaluate(Scene.of("scatter", picture)), picture
+        if oracle_contact.is_clear(picture):
+            assert oracle.holds(oracle.understand(text), picture) == program.compile(code).evaluate(
+                Scene.of("scatter", picture)
+            ), picture
 
 
 def pixels(shape: int, size: int) -> set[tuple[int, int]]:
-    spans = pictures.spans()[3 * shape + size // 10 - 1]
+    spans = render.spans()[3 * shape + size // 10 - 1]
     return {(x, y) for y in range(size) for x in range(int(spans[y, 0]), int(spans[y, 1]))}
 
 
 def test_what_clearly_touches_does_so_however_one_looks() -> None:
     """For all 81 pairs of shapes at every flush offset: squares, exact shapes, pixels and the sticky snap agree."""
-    snap = kernels.load("recombine.families.lilgym.kernel", True).snap
-    tables, drawn = acting.tables(), functools.cache(pixels)
+    snap = kernels.load("recombine.families.lilgym.play.kernel", True).snap
+    tables, drawn = episodes.tables(), functools.cache(pixels)
     found: Counter[int] = Counter()
     for (shape, size), (other_shape, other_size) in itertools.product(itertools.product(range(3), SIZES), repeat=2):
         flush = [(size, d) for d in range(-other_size, size + 1)] + [(d, size) for d in range(-other_size, size + 1)]
@@ -113,7 +104,7 @@ def test_what_clearly_touches_does_so_however_one_looks() -> None:
             if how != 1:
                 continue
             a, b = (0, 30, 30, size, 0, shape), (0, 30 + dx, 30 + dy, other_size, 0, other_shape)
-            assert oracle_reading.distance(a, b) == pytest.approx(0, abs=1e-9)
+            assert oracle_contact.distance(a, b) == pytest.approx(0, abs=1e-9)
             assert TOUCHES.evaluate(Scene.of("scatter", [a, b]))
             moved = {(x + dx, y + dy) for x, y in drawn(other_shape, other_size)}
             beside = {(x + 1, y) for x, y in drawn(shape, size)} | {(x, y + 1) for x, y in drawn(shape, size)}
@@ -133,17 +124,17 @@ def test_what_is_clearly_apart_is_so_however_one_looks() -> None:
         how = contact(a[1], a[2], a[3], a[5], b[1], b[2], b[3], b[5])
         touching = TOUCHES.evaluate(Scene.of("scatter", [a, b]))
         if how == 0:
-            assert not touching and oracle_reading.distance(a, b) >= APART
+            assert not touching and oracle_contact.distance(a, b) >= APART
         elif how == 1:
             assert touching
-        assert oracle_reading.is_clear((a, b)) or how == 2, "the generator is at least as strict as the oracle"
+        assert oracle_contact.is_clear((a, b)) or how == 2, "the generator is at least as strict as the oracle"
 
 
 @pytest.mark.parametrize("scratch", [False, True])
 def test_tidy_scenes_are_clear_and_both_sorts_of_contact_occur(scratch: bool) -> None:
     items, counts = worlds.draw_scenes("scatter", scratch, keys.states(8, 0, 150), tidy=True)
     shown = unpack("scatter", items, counts)
-    assert all(oracle_reading.is_clear(scene.items) for scene in shown)
+    assert all(oracle_contact.is_clear(scene.items) for scene in shown)
     assert 30 < sum(TOUCHES.evaluate(scene) for scene in shown) < 145
     again = worlds.draw_scenes("scatter", scratch, keys.states(8, 0, 150), compiled=True, tidy=True)
     assert np.array_equal(items, again[0]) and np.array_equal(counts, again[1])
@@ -167,7 +158,7 @@ def test_a_scene_in_which_contact_is_a_matter_of_taste_is_caught() -> None:
             world = Scene.of("scatter", items)
             inputs = {**example.inputs, "boxes": [[list(i[1:]) for i in box] for box in world.boxes]}
             codes = {p.code for p in dataclasses.replace(example, world=world, inputs=inputs).validate()}
-            if not oracle_reading.is_clear(world.items):
+            if not oracle_contact.is_clear(world.items):
                 assert "ambiguous" in codes
                 caught += 1
     assert caught > 0
@@ -175,14 +166,14 @@ def test_a_scene_in_which_contact_is_a_matter_of_taste_is_caught() -> None:
 
 def test_plans_hold_under_both_rule_books() -> None:
     for start in ("flipit", "scratch"):
-        batch = lilgym.generate(make_job(lilgym, "random", "train", None, 5, {"scene": "scatter", "start": start}).rows(0, 150))
+        batch = LILGYM.generate(make_job(LILGYM, "random", "train", None, 5, {"scene": "scatter", "start": start}).rows(0, 150))
         for row in range(len(batch)):
-            example = lilgym.example(batch, row)
+            example = LILGYM.example(batch, row)
             judge, target = program.compile(example.meta["program"]), bool(example.meta["target"])
             ends = []
             for rules in ("paper", "code"):
                 setting = Setting("scatter", rules=rules)
-                played = acting.play(setting, example.world, target, judge.evaluate, parse_edits(setting, example.answer))
+                played = episodes.play(setting, example.world, target, judge.evaluate, parse_edits(setting, example.answer))
                 assert played.solved, (rules, example.id)
                 ends.append(played.scenes[-1])
             assert ends[0] == ends[1]
@@ -192,19 +183,18 @@ def test_the_planner_makes_and_breaks_contact() -> None:
     lone = ((0, 20, 40, 20, 2, 1), (1, 40, 40, 20, 0, 0))
     for start, target in ((lone, True), ((*lone[:1], (0, 40, 40, 20, 1, 1)), False)):
         search = planner.search("scatter", start, target, planner.Taste.of(TOUCHES.text), Stream("plan", int(target)))
-        (found,) = planner.run([search], [TOUCHES])
+        (found,) = planner.run([search], planner.by_programs([TOUCHES]))
         assert found is not None and len(found) == 1
         end = planner.replay("scatter", start, found, tidy=True)
-        assert end is not None and oracle_reading.is_clear(end)
+        assert end is not None and oracle_contact.is_clear(end)
         assert TOUCHES.evaluate(Scene.of("scatter", end)) is target
 
 
 def test_exactly_so_many_that_touch_are_held_out() -> None:
-    stream = Stream("held")
     parts: Counter[tuple[str, bool]] = Counter()
-    for _ in range(6_000):
-        statement = statements.draw("scatter", stream)
-        pairs = [quantifier for quantifier, one in statement.nouns if one.relation == "contact"]
+    for place in range(0, len(language.table("scatter").codes), 7):
+        statement = language.statement("scatter", place)
+        pairs = [quantifier for quantifier, one in plan.nouns(statement.plan) if one.relation == "contact"]
         if pairs:
             parts[splits.part_of("quantifier_relation", statement), "exactly" in pairs] += 1
     assert parts["test", True] > 20 and parts["train", False] > 20
@@ -212,6 +202,6 @@ def test_exactly_so_many_that_touch_are_held_out() -> None:
 
 
 def test_a_reader_takes_touching_for_being_near() -> None:
-    readings = dict(readers.readings(TOUCHES))
+    readings = dict(explain.readings(TOUCHES))
     near = Scene.of("scatter", [(0, 0, 0, 10, 0, 0), (0, 50, 50, 10, 0, 0)])
     assert readings["reads_touching_as_same_box"].evaluate(near) and not TOUCHES.evaluate(near)

@@ -11,11 +11,12 @@ import pytest
 
 from recombine import kernels, keys
 from recombine.errors import ProgramError
-from recombine.families.lilgym import program, program_signatures, worlds
-from recombine.families.lilgym.program import KERNEL_NAME, Bank
-from recombine.families.lilgym.program_functions import FUNCTIONS
-from recombine.families.lilgym.program_syntax import MAX_CHARS, parse
+from recombine.families.lilgym import program
+from recombine.families.lilgym.program import KERNEL_NAME, Bank, signatures
+from recombine.families.lilgym.program.functions import FUNCTIONS
+from recombine.families.lilgym.program.syntax import MAX_CHARS, parse
 from recombine.families.lilgym.scene import Scene, unpack
+from recombine.families.lilgym.sound import worlds
 
 ROOT = Path(__file__).resolve().parents[2]
 YELLOW, BLACK, BLUE = range(3)
@@ -140,7 +141,7 @@ def test_every_function_is_named_in_a_fact() -> None:
     text = " ".join(fact for fact, _ in TOWER_FACTS + SCATTER_FACTS) + " all("
     assert [name for name in FUNCTIONS if f"{name}(" not in text and name not in text] == []
     assert len(FUNCTIONS) == 77
-    assert set(program_signatures.SIGNATURES) == set(FUNCTIONS)
+    assert set(signatures.SIGNATURES) == set(FUNCTIONS)
 
 
 FAULTS = [

@@ -10,8 +10,10 @@ import pytest
 from PIL import Image, ImageDraw
 
 from recombine.errors import UsageError
-from recombine.families.lilgym import acting, geometry, pictures, program, validity
-from recombine.families.lilgym.edits import Setting, action_of, edit_of, format_edits, parse_edits
+from recombine.families.lilgym import program, render
+from recombine.families.lilgym.play import episodes, geometry, validity
+from recombine.families.lilgym.play.edits import Setting, action_of, edit_of, format_edits, parse_edits
+from recombine.families.lilgym.play.tasks import instances_of
 from recombine.families.lilgym.scene import (
     EMPTY_SCATTER,
     EMPTY_TOWER,
@@ -24,7 +26,6 @@ from recombine.families.lilgym.scene import (
     unpack,
     unpack_rows,
 )
-from recombine.families.lilgym.tasks import instances_of
 from recombine.keys import Stream
 
 PAPER, CODE = Setting("scatter", "paper"), Setting("scatter", "code")
@@ -53,7 +54,7 @@ def grown_scene(stream: Stream, setting: Setting, edits: int) -> Scene:
     """What valid random edits make of an empty scene."""
     scene = EMPTY_SCATTER if setting.kind == "scatter" else EMPTY_TOWER
     while edits:
-        after, error = acting.edit_scene(setting, scene, 1 + stream.below(setting.action_count - 1))
+        after, error = episodes.edit_scene(setting, scene, 1 + stream.below(setting.action_count - 1))
         scene, edits = (scene, edits) if error else (after, edits - 1)
     return scene
 
@@ -177,27 +178,27 @@ def test_pictures_equal_a_plain_drawing() -> None:
     for i in range(150):
         scene = free_scene(Stream("pictures", i))
         reference = drawn_with_pillow(scene)
-        assert np.array_equal(pictures.picture(scene), reference), scene
+        assert np.array_equal(render.picture(scene), reference), scene
         blocks = reference.reshape(50, 2, 190, 2, 3).astype(int).sum((1, 3)) // 4
-        assert np.array_equal(pictures.observation(scene), blocks)
+        assert np.array_equal(render.observation(scene), blocks)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_kernels_draw_the_same(compiled: bool) -> None:
     scenes = [free_scene(Stream("kernels", i), 8) for i in range(20)]
     items, counts = pack(scenes)
-    assert np.array_equal(pictures.observations(items, counts, compiled), np.stack([pictures.observation(s) for s in scenes]))
+    assert np.array_equal(render.observations(items, counts, compiled), np.stack([render.observation(s) for s in scenes]))
 
 
 def test_forms_for_people() -> None:
     scene = Scene.of("scatter", [(0, 0, 0, 30, 0, 0), (1, 40, 40, 20, 1, 1), (2, 90, 90, 10, 2, 2)])
-    assert Image.open(io.BytesIO(pictures.png(scene))).size == (760, 200)
-    assert pictures.svg(scene).count("<circle") == 1 and pictures.svg(scene).count("<polygon") == 1
-    art = pictures.ascii_art(scene)
+    assert Image.open(io.BytesIO(render.png(scene))).size == (760, 200)
+    assert render.svg(scene).count("<circle") == 1 and render.svg(scene).count("<polygon") == 1
+    art = render.ascii_art(scene)
     assert art.count("O") == art.count("#") == art.count("^") == 1
-    strip = Image.open(io.BytesIO(pictures.filmstrip([scene] * 4, ["a", "b", "c", "d"], "title")))
+    strip = Image.open(io.BytesIO(render.filmstrip([scene] * 4, ["a", "b", "c", "d"], "title")))
     assert strip.width > 3 * 380 and strip.height > 2 * 100
-    film = Image.open(io.BytesIO(pictures.gif([scene, EMPTY_SCATTER, scene], ["a", "b", "c"])))
+    film = Image.open(io.BytesIO(render.gif([scene, EMPTY_SCATTER, scene], ["a", "b", "c"])))
     assert film.n_frames == 3  # type: ignore[attr-defined]
 
 
@@ -242,7 +243,7 @@ def test_answers_are_read_kindly_but_strictly() -> None:
 
 def test_named_errors() -> None:
     def error(setting: Setting, scene: Scene, text: str) -> str:
-        return acting.edit_scene(setting, scene, parse_edits(setting, text)[0])[1]
+        return episodes.edit_scene(setting, scene, parse_edits(setting, text)[0])[1]
 
     tower = Setting("tower")
     assert error(tower, Scene.of_towers([[0] * 4, [], []]), "ADD blue left") == "does_not_fit"
@@ -254,26 +255,26 @@ def test_named_errors() -> None:
     assert error(PAPER, scene, "REMOVE 120 20") == "on_separator"
     assert error(PAPER, scene, "REMOVE 40 20") == "nothing_to_remove"
     assert error(PAPER, scene, "REMOVE 20 20") == ""
-    assert sum(not acting.edit_scene(PAPER, EMPTY_SCATTER, a)[1] for a in range(1, 2_661)) == 1_782
+    assert sum(not episodes.edit_scene(PAPER, EMPTY_SCATTER, a)[1] for a in range(1, 2_661)) == 1_782
 
 
 def test_bounding_squares_may_overlap_where_shapes_do_not() -> None:
     native = Setting("scatter", grid="native")
     scene = Scene.of("scatter", [(0, 0, 0, 30, 0, 2)])
-    assert acting.edit_scene(native, scene, parse_edits(native, "ADD small blue square 0 0")[0])[1] == ""
-    assert acting.edit_scene(native, scene, parse_edits(native, "ADD small blue square 10 10")[0])[1] == "does_not_fit"
+    assert episodes.edit_scene(native, scene, parse_edits(native, "ADD small blue square 0 0")[0])[1] == ""
+    assert episodes.edit_scene(native, scene, parse_edits(native, "ADD small blue square 10 10")[0])[1] == "does_not_fit"
 
 
 def test_only_the_released_rules_snap() -> None:
     scene = Scene.of("scatter", [(0, 23, 0, 20, 1, 1)])
     add = parse_edits(PAPER, "ADD medium blue square 0 0")[0]
-    assert acting.edit_scene(PAPER, scene, add)[0].items[-1].x == 0
-    assert acting.edit_scene(CODE, scene, add)[0].items[-1].x == 3
+    assert episodes.edit_scene(PAPER, scene, add)[0].items[-1].x == 0
+    assert episodes.edit_scene(CODE, scene, add)[0].items[-1].x == 3
 
 
 def test_remove_takes_what_covers_most_of_the_cell() -> None:
     scene = Scene.of("scatter", [(0, 0, 0, 10, 0, 1), (0, 12, 0, 30, 1, 1), (0, 10, 31, 20, 2, 1)])
-    after, _ = acting.edit_scene(PAPER, scene, parse_edits(PAPER, "REMOVE 0 0")[0])
+    after, _ = episodes.edit_scene(PAPER, scene, parse_edits(PAPER, "REMOVE 0 0")[0])
     assert [item.color for item in after.items] == [0, 2]
 
 
@@ -287,19 +288,19 @@ def stepped(setting: Setting, compiled: bool, places: int, steps: int) -> list[t
     instances = instances_of(
         setting.kind, [(str(i), "two are blue", TWO_BLUE.text, s, i % 2 == 0) for i, s in enumerate(scenes)]
     )
-    states = acting.begin(setting, instances, np.arange(places), compiled=compiled)
+    states = episodes.begin(setting, instances, np.arange(places), compiled=compiled)
     trace = []
     for _ in range(steps):
         valid = validity.masks(states)
         actions = np.array(
             [np.flatnonzero(row)[stream.below(int(row.sum()))] if stream.below(8) else stream.below(len(row)) for row in valid]
         )
-        outcome = acting.advance(states, actions)
-        images = np.stack([pictures.observation(s) for s in states.scenes()])
+        outcome = episodes.advance(states, actions)
+        images = np.stack([render.observation(s) for s in states.scenes()])
         assert np.array_equal(states.images, images), "pictures are a function of the scene"
         trace.append(tuple(np.ascontiguousarray(part).tobytes() for part in (*outcome, states.items, states.counts, valid)))
         ended = np.flatnonzero(~states.active)
-        acting.restart(states, ended, ended)
+        episodes.restart(states, ended, ended)
     return trace
 
 
@@ -309,38 +310,40 @@ def test_interpreted_and_compiled_play_alike(setting: Setting) -> None:
 
 
 @pytest.mark.parametrize("rules", ["paper", "code"])
-def test_rewards_and_flags_at_the_horizon(rules: acting.RuleBook) -> None:
+def test_rewards_and_flags_at_the_horizon(rules: episodes.RuleBook) -> None:
     setting = Setting("tower", rules, horizon=3)
     instances = instances_of("tower", [("x", "s", TWO_BLUE.text, EMPTY_TOWER, True)] * 4)
-    states = acting.begin(setting, instances, np.arange(4), images=False)
-    first = acting.advance(states, np.array([3, 3, 3, 10]))
+    states = episodes.begin(setting, instances, np.arange(4), images=False)
+    first = episodes.advance(states, np.array([3, 3, 3, 10]))
     assert first.rewards.tolist() == [-0.1, -0.1, -0.1, -1.0]
     assert first.ended[3].tolist() == ([False, True] if rules == "code" else [True, False])
-    assert acting.ERRORS[first.errors[3]] == "nothing_to_remove"
-    second = acting.advance(states, np.array([3, 3, 0, 0]))
-    assert second.rewards.tolist() == [-0.1, -0.1, -1.0, 0.0] and acting.ERRORS[second.errors[2]] == "stopped_early"
-    third = acting.advance(states, np.array([0, 3, 0, 0]))
+    assert episodes.ERRORS[first.errors[3]] == "nothing_to_remove"
+    second = episodes.advance(states, np.array([3, 3, 0, 0]))
+    assert second.rewards.tolist() == [-0.1, -0.1, -1.0, 0.0] and episodes.ERRORS[second.errors[2]] == "stopped_early"
+    third = episodes.advance(states, np.array([0, 3, 0, 0]))
     assert third.rewards.tolist() == [1.0, -0.1 if rules == "code" else -1.0, 0.0, 0.0]
     assert third.ended[0].tolist() == [True, rules == "code"] and third.ended[1].tolist() == [False, True]
-    assert acting.ERRORS[third.errors[1]] == "never_stopped" and int(states.counts[1]) == 2, "the last edit is not carried out"
+    assert episodes.ERRORS[third.errors[1]] == "never_stopped" and int(states.counts[1]) == 2, (
+        "the last edit is not carried out"
+    )
 
 
 def test_stop_is_forced_not_masked() -> None:
     setting = Setting("tower", stop_forcing=True)
     instances = instances_of("tower", [("x", "s", TWO_BLUE.text, Scene.of_towers([[2], [2], []]), True)])
-    states = acting.begin(setting, instances, [0], images=False)
+    states = episodes.begin(setting, instances, [0], images=False)
     assert validity.masks(states).sum() == 12  # all but REMOVE right
-    outcome = acting.advance(states, np.array([1]))
+    outcome = episodes.advance(states, np.array([1]))
     assert outcome.forced[0] and outcome.rewards[0] == 1.0 and outcome.ended[0].tolist() == [True, False]
 
 
 def test_step_leaves_its_argument_alone_and_copies_continue_alike() -> None:
     instances = instances_of("scatter", [("x", "s", TWO_BLUE.text, EMPTY_SCATTER, True)] * 3)
-    states = acting.begin(CODE, instances, np.arange(3))
+    states = episodes.begin(CODE, instances, np.arange(3))
     before = states.items.copy()
-    one = acting.step(states, np.array([9, 18, 27]))
+    one = episodes.step(states, np.array([9, 18, 27]))
     assert np.array_equal(states.items, before) and not states.clocks.any()
-    two = acting.step(states.copy(), np.array([9, 18, 27]))
+    two = episodes.step(states.copy(), np.array([9, 18, 27]))
     assert np.array_equal(one.states.items, two.states.items) and np.array_equal(one.states.images, two.states.images)
 
 
@@ -350,13 +353,13 @@ def test_play_equals_the_batch() -> None:
         setting = Setting("scatter" if trial % 2 else "tower", "code" if trial % 3 else "paper", stop_forcing=trial % 5 == 0)
         scene = grown_scene(stream, Setting(setting.kind), 3)
         target = bool(trial % 4)
-        states = acting.begin(setting, instances_of(setting.kind, [("x", "s", TWO_BLUE.text, scene, target)]), [0])
+        states = episodes.begin(setting, instances_of(setting.kind, [("x", "s", TWO_BLUE.text, scene, target)]), [0])
         actions, rewards = [], []
         while states.active[0]:
             valid = np.flatnonzero(validity.masks(states)[0])
             actions.append(int(valid[stream.below(len(valid))]))
-            rewards.append(float(acting.advance(states, np.array(actions[-1:])).rewards[0]))
-        played = acting.play(setting, scene, target, TWO_BLUE.evaluate, actions)
+            rewards.append(float(episodes.advance(states, np.array(actions[-1:])).rewards[0]))
+        played = episodes.play(setting, scene, target, TWO_BLUE.evaluate, actions)
         assert list(played.rewards) == rewards and played.scenes[-1] == states.scenes()[0]
 
 
@@ -368,9 +371,9 @@ def test_masks_say_what_edits_do(setting: Setting) -> None:
         Scene.of("scatter", [(0, 13, 27, 30, 0, 0), (1, 44, 3, 20, 1, 2), (1, 70, 70, 30, 2, 1)]),
     ]
     instances = instances_of("scatter", [("x", "s", TWO_BLUE.text, scene, True) for scene in scenes])
-    states = acting.begin(setting, instances, [0, 1], images=False)
+    states = episodes.begin(setting, instances, [0, 1], images=False)
     parts = validity.factored_masks(states)
-    fast = validity.factored_masks(acting.begin(setting, instances, [0, 1], images=False, compiled=True))
+    fast = validity.factored_masks(episodes.begin(setting, instances, [0, 1], images=False, compiled=True))
     assert all(np.array_equal(parts[name], fast[name]) for name in parts)
     for i, scene in enumerate(scenes):
         for _ in range(400):
@@ -383,7 +386,7 @@ def test_masks_say_what_edits_do(setting: Setting) -> None:
                 if edit.verb == "REMOVE"
                 else parts["add"][i, edit.shape, edit.size, column, row]
             )
-            assert bool(said) == (acting.edit_scene(setting, scene, action)[1] == ""), str(edit)
+            assert bool(said) == (episodes.edit_scene(setting, scene, action)[1] == ""), str(edit)
     if setting.grid == "native":
         with pytest.raises(UsageError, match="factored_masks"):
             validity.masks(states)
@@ -393,7 +396,7 @@ def test_bad_actions_are_refused() -> None:
     instances = instances_of("tower", [("x", "s", TWO_BLUE.text, EMPTY_TOWER, True)])
     for actions in (np.array([13]), np.array([-1]), np.array([0.5]), np.array([0, 0])):
         with pytest.raises(UsageError):
-            acting.advance(acting.begin(Setting("tower"), instances, [0], images=False), actions)
+            episodes.advance(episodes.begin(Setting("tower"), instances, [0], images=False), actions)
     for wrong in ({"kind": "heap"}, {"rules": "mine"}, {"grid": "7x7"}, {"horizon": 0}, {"horizon": True}):
         with pytest.raises(UsageError):
             Setting(**{"kind": "tower", **wrong})  # type: ignore[arg-type]

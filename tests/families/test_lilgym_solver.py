@@ -6,10 +6,11 @@ from collections import deque
 
 import pytest
 
-from recombine.families.lilgym import acting, program, solver
-from recombine.families.lilgym.edits import Setting
+from recombine.families.lilgym import program
+from recombine.families.lilgym.play import episodes, solver
+from recombine.families.lilgym.play.edits import Setting
+from recombine.families.lilgym.play.tasks import instances_of
 from recombine.families.lilgym.scene import EMPTY_SCATTER, EMPTY_TOWER, Scene
-from recombine.families.lilgym.tasks import instances_of
 
 TWO_BLUE = program.compile("count(filter_obj(all_items, lambda x: is_blue(x))) == 2")
 
@@ -23,7 +24,7 @@ def fewest_edits(scene: Scene, holds: program.Program, target: bool, most: int) 
             return depth
         if depth < most:
             for action in range(1, 13):
-                after, error = acting.edit_scene(setting, scene, action)
+                after, error = episodes.edit_scene(setting, scene, action)
                 if not error and after not in seen:
                     seen.add(after)
                     queue.append((after, depth + 1))
@@ -53,7 +54,7 @@ def test_a_tower_task_without_a_plan_is_proved() -> None:
 
 
 @pytest.mark.parametrize("rules", ["paper", "code"])
-def test_scatter_plans_replay(rules: acting.RuleBook) -> None:
+def test_scatter_plans_replay(rules: episodes.RuleBook) -> None:
     setting = Setting("scatter", rules)
     scene = Scene.of("scatter", [(0, 0, 0, 30, 2, 0), (1, 44, 43, 20, 1, 1), (2, 70, 70, 30, 2, 2), (2, 3, 3, 10, 2, 1)])
     tasks = {

@@ -10,10 +10,9 @@ import pytest
 import recombine
 from recombine import files
 from recombine.core import Example
-from recombine.families import lilgym
-from recombine.families.lilgym import native, program
-from recombine.families.lilgym.acting import play
-from recombine.families.lilgym.edits import Setting
+from recombine.families.lilgym import LILGYM, native, program
+from recombine.families.lilgym.play.edits import Setting
+from recombine.families.lilgym.play.episodes import play
 from recombine.jobs import make_job
 
 COUNTS = {
@@ -24,7 +23,7 @@ COUNTS = {
 
 
 def _read(shared: Path, name: str) -> list[Example]:
-    found = list(lilgym.read(shared / "lilgym" / f"{name}.json.gz"))
+    found = list(LILGYM.read(shared / "lilgym" / f"{name}.json.gz"))
     assert all(isinstance(example, Example) for example in found)
     return [example for example in found if isinstance(example, Example)]
 
@@ -78,13 +77,13 @@ def test_official_splits_load(shared: Path) -> None:
     assert len(permuted) == 6 * 313
     assert sorted(permuted[0].world.boxes) == sorted(permuted[5].world.boxes) or permuted[0].world != permuted[5].world
     assert len({permuted[k].meta["key"] for k in range(6)}) == 6
-    scratch = make_job(lilgym, "scatter_scratch", "train", options={"files": folder})
+    scratch = make_job(LILGYM, "scatter_scratch", "train", options={"files": folder})
     assert scratch.stop == 1241
     assert "files" not in scratch.key
 
 
 def test_nlvr_sample_reads_as_true_or_false(shared: Path) -> None:
-    found = list(lilgym.read(shared / "nlvr" / "dev_sample.json.gz"))
+    found = list(LILGYM.read(shared / "nlvr" / "dev_sample.json.gz"))
     assert len(found) == 300
     for example in found:
         assert isinstance(example, Example)

@@ -12,10 +12,10 @@ import pytest
 
 import recombine.envs  # noqa: F401 - registers the environments
 from recombine import files
-from recombine.families.lilgym import acting
-from recombine.families.lilgym.edits import Setting
+from recombine.families.lilgym.play import episodes
+from recombine.families.lilgym.play.edits import Setting
+from recombine.families.lilgym.play.tasks import instances_of
 from recombine.families.lilgym.scene import SHAPES, Kind, Scene
-from recombine.families.lilgym.tasks import instances_of
 
 COLORS = {"Yellow": 0, "Black": 1, "#0099ff": 2}
 STEPS = {"tower_scratch": 853, "tower_flipit": 869, "scatter_scratch": 1_343, "scatter_flipit": 1_861}
@@ -42,21 +42,21 @@ def programs(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("name", STEPS)
 def test_episodes_replay(shared: Path, name: str) -> None:
     kind: Kind = "tower" if name.startswith("tower") else "scatter"
-    episodes = files.read_json(shared / "lilgym" / "original_episodes.json.gz")[name]
+    recorded = files.read_json(shared / "lilgym" / "original_episodes.json.gz")[name]
     texts = programs(shared / "lilgym")
-    known = [e for e in episodes if e["sentence"] in texts]
+    known = [e for e in recorded if e["sentence"] in texts]
     instances = instances_of(
         kind,
         [(str(i), e["sentence"], texts[e["sentence"]], scene_of(kind, e["initial"]), e["target"]) for i, e in enumerate(known)],
     )
-    assert len(known) == len(episodes), "every statement has its program"
-    states = acting.begin(Setting(kind, "code"), instances, np.arange(len(known)), compiled=True)
+    assert len(known) == len(recorded), "every statement has its program"
+    states = episodes.begin(Setting(kind, "code"), instances, np.arange(len(known)), compiled=True)
     seen = 0
     for t in range(11):
         live = [i for i, e in enumerate(known) if t < len(e["steps"])]
         assert np.flatnonzero(states.active).tolist() == live
         actions = [e["steps"][t]["action"] if t < len(e["steps"]) else 0 for e in known]
-        outcome = acting.advance(states, np.array(actions))
+        outcome = episodes.advance(states, np.array(actions))
         scenes = states.scenes()
         for i in live:
             step = known[i]["steps"][t]

@@ -7,10 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from recombine.families.lilgym.acting import Setting, action_of, begin, edit_of  # noqa: E402
+from recombine.families.lilgym.play.episodes import Setting, action_of, begin, edit_of  # noqa: E402
+from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
+from recombine.families.lilgym.play.validity import masks  # noqa: E402
 from recombine.families.lilgym.scene import EMPTY_TOWER, Scene  # noqa: E402
-from recombine.families.lilgym.tasks import instances_of  # noqa: E402
-from recombine.families.lilgym.validity import masks  # noqa: E402
 from recombine.rl.heads import LAYOUTS, NEVER, make_head  # noqa: E402
 
 

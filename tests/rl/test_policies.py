@@ -11,9 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from recombine.errors import FileError, UnknownName  # noqa: E402
-from recombine.families.lilgym.acting import Setting, begin, view  # noqa: E402
+from recombine.families.lilgym.play.episodes import Setting, begin, view  # noqa: E402
+from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
 from recombine.families.lilgym.scene import Scene  # noqa: E402
-from recombine.families.lilgym.tasks import instances_of  # noqa: E402
 from recombine.rl.cbert import FEATURES, features  # noqa: E402
 from recombine.rl.policies import POLICIES, Agent, Seen, find_policy  # noqa: E402
 

@@ -11,9 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from recombine.errors import UnknownName, UsageError  # noqa: E402
-from recombine.families.lilgym.acting import Instances, Setting  # noqa: E402
+from recombine.families.lilgym.play.episodes import Instances, Setting  # noqa: E402
+from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
 from recombine.families.lilgym.scene import EMPTY_TOWER, Scene  # noqa: E402
-from recombine.families.lilgym.tasks import instances_of  # noqa: E402
 from recombine.rl.play import measure, play_all, replay  # noqa: E402
 from recombine.rl.policies import find_policy  # noqa: E402
 from recombine.rl.ppo import STOP, Learner, advantages, losses  # noqa: E402

@@ -6,23 +6,27 @@ Embedded statements (`sound`) need no download. The published tasks run as split
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from recombine.core import Example, Job, Medium, Recipe
-from recombine.errors import UnknownName
-from recombine.families.lilgym import prompts
-from recombine.families.lilgym.audit import StatementCheck, check_statement, survey
-from recombine.families.lilgym.explain import explain
-from recombine.families.lilgym.generate import OPTIONS, SCHEMA, example, generate
-from recombine.families.lilgym.native import read, write
-from recombine.families.lilgym.oracle import validate
-from recombine.families.lilgym.score import score
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.abilities import Prompts
+from recombine.columns import Column
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.facets import Facet, Value
+from recombine.families.lilgym import generate
 from recombine.families.lilgym.splits import SPLITS
-from recombine.families.lilgym.tasks import masks, start, step
 
-NAME = "lilgym"
-TITLE = "lilGym: statements about scenes, made true or false by edits"
-CITATION = """@inproceedings{wu-etal-2023-lilgym,
+if TYPE_CHECKING:
+    from recombine.families.lilgym.audit import StatementCheck
+    from recombine.families.lilgym.scene import Kind, Scene
+
+_PAPERS = """@inproceedings{wu-etal-2023-lilgym,
   title = {lil{G}ym: Natural Language Visual Reasoning with Reinforcement Learning},
   author = {Wu, Anne and Brantley, Kiant{\\'e} and Kojima, Noriyuki and Artzi, Yoav},
   booktitle = {Proceedings of the 61st Annual Meeting of the Association for Computational Linguistics},
@@ -35,52 +39,158 @@ CITATION = """@inproceedings{wu-etal-2023-lilgym,
   booktitle = {Proceedings of the 55th Annual Meeting of the Association for Computational Linguistics},
   year = {2017}
 }"""
-RECIPES = {
-    "sound": Recipe(
-        "sound", "Our own statements, one reading each, neither constant nor out of reach; every task comes with a plan."
-    ),
-    "official": Recipe("official", "The published statements, programs and scenes, read from their files."),
-}
-CLUSTER = "statement"
-DIALS = ("words", "depth", "objects", "edits")
-MEDIA: tuple[Medium, ...] = ("text", "ascii", "svg", "png")
-NATIVE_NAME = "{split}_{part}.json"
 
 
-def size(job: Job) -> int:
-    """How many rows a part holds; a published part as its file counts."""
-    from recombine.families.lilgym import native
+@dataclass(frozen=True)
+class LilGymFamily:
+    """Statements about scenes: the embedded language, and the published files where their folder is given.
 
-    rows = SPLITS[job.split].parts[job.part].rows(job.recipe)
-    return native.size(job, OPTIONS, rows) if job.recipe == "official" else rows
+    The rooms behind the methods are imported when they are first used, so that loading one example stays quick.
+    """
 
-
-def canonical(example: Example) -> bytes:
-    """The example without box order: its program (or sentence), its target or task, and the boxes in one order."""
-    boxes = sorted(tuple(sorted(tuple(item[1:]) for item in box)) for box in example.world.boxes)
-    said = example.meta["program"] or " ".join(str(example.inputs["statement"]).lower().split())
-    return repr((said, example.meta["task"], example.inputs.get("target"), boxes)).encode()
-
-
-def render(example: Example, medium: Medium) -> str | bytes:
-    """The example as a prompt, or its scene drawn."""
-    from recombine.families.lilgym import pictures as drawing
-    from recombine.families.lilgym import prompt
-
-    makers: dict[str, Any] = {
-        "text": lambda: prompt.prompt(example),
-        "ascii": lambda: drawing.ascii_art(example.world),
-        "svg": lambda: drawing.svg(example.world),
-        "png": lambda: drawing.png(example.world),
+    NAME: ClassVar[str] = "lilgym"
+    TITLE: ClassVar[str] = "lilGym: statements about scenes, made true or false by edits"
+    CITATION: ClassVar[str] = _PAPERS
+    RECIPES: ClassVar[Mapping[str, Recipe]] = {
+        "sound": Recipe(
+            "sound",
+            "Our own statements, one reading each, neither constant nor out of reach; every task comes with a plan.",
+            version=2,
+        ),
+        "official": Recipe("official", "The published statements, programs and scenes, read from their files."),
     }
-    if medium not in makers:
-        raise UnknownName("medium of lilgym", medium, makers)
-    made: str | bytes = makers[medium]()
-    return made
+    SPLITS: ClassVar[Mapping[str, Split]] = SPLITS
+    OPTIONS: ClassVar[Mapping[str, Option]] = generate.OPTIONS
+    SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
+    CLUSTER: ClassVar[str] = "statement"
+    DIALS: ClassVar[tuple[str, ...]] = ("words", "depth", "objects", "edits")
+    MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii", "svg", "png")
+    NATIVE_NAME: ClassVar[str] = "{split}_{part}.json"
+
+    @property
+    def CLAIMS(self) -> Mapping[str, Claim]:
+        """Split -> why an example may not stand in a part of it."""
+        from recombine.families.lilgym import oracle
+
+        return oracle.CLAIMS
+
+    @property
+    def FACETS(self) -> Mapping[str, Facet]:
+        """What predicates, pairs and charts say of an example, by name."""
+        from recombine.families.lilgym import facets
+
+        return facets.FACETS
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        from recombine.families.lilgym import facets
+
+        return facets.facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The same for a whole batch, for these facets."""
+        from recombine.families.lilgym import facets
+
+        return facets.facet_columns(batch, names)
+
+    @property
+    def prompts(self) -> Prompts:
+        """The words for language models."""
+        from recombine.families.lilgym import prompts
+
+        return prompts
+
+    def size(self, job: Job) -> int:
+        """How many rows a part holds; a published part as its file counts."""
+        rows = SPLITS[job.split].parts[job.part].rows(job.recipe)
+        if job.recipe != "official":
+            return generate.default_size(job, rows)
+        from recombine.families.lilgym import native
+
+        return native.size(job, self.OPTIONS, rows)
+
+    def bound(self, job: Job) -> int:
+        """How many rows a part can have: its statements from scratch, else its statements times their visits."""
+        return self.size(job) if job.recipe == "official" else generate.available(job)
+
+    def generate(self, job: Job) -> Batch:
+        """Rows [job.start, job.stop) of the part."""
+        return generate.generate(job)
+
+    def example(self, batch: Batch, row: int) -> Example:
+        """The readable view of one row."""
+        return generate.example(batch, row)
+
+    def canonical(self, example: Example) -> bytes:
+        """The example without box order: its program (or sentence), its target or task, and the boxes in one order."""
+        boxes = sorted(tuple(sorted(tuple(item[1:]) for item in box)) for box in example.world.boxes)
+        said = example.meta["program"] or " ".join(str(example.inputs["statement"]).lower().split())
+        return repr((said, example.meta["task"], example.inputs.get("target"), boxes)).encode()
+
+    def validate(self, example: Example) -> list[Problem]:
+        """Every broken law, by the oracle's own reading of the sentence."""
+        from recombine.families.lilgym import oracle
+
+        return oracle.validate(example)
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """The same for a whole batch."""
+        from recombine.families.lilgym import oracle
+
+        return oracle.validate_batch(batch)
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits of every row's canonical form."""
+        forms = (self.canonical(self.example(batch, row)) for row in range(len(batch)))
+        return np.array([int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little") for form in forms], np.uint64)
+
+    def explain(self, example: Example) -> Explanation:
+        """The program's value part by part, what each edit changes, and what each shortcut reader would answer."""
+        from recombine.families.lilgym import explain
+
+        return explain.explain(example)
+
+    def render(self, example: Example, medium: Medium) -> str | bytes:
+        """The example as a prompt (`text`), or its scene drawn."""
+        from recombine.families.lilgym import render
+
+        return render.render(example, medium)
+
+    def score(self, example: Example, answer: str) -> Score:
+        """Right iff the edits are valid, end in STOP and reach the target; or iff true or false is right."""
+        from recombine.families.lilgym import score
+
+        return score.score(example, answer)
+
+    def read(self, path: Path) -> Iterator[Example | Problem]:
+        """The examples of a lilGym or NLVR file."""
+        from recombine.families.lilgym import native
+
+        return native.read(path)
+
+    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
+        """The rows as a lilGym file, with our plan beside each program."""
+        from recombine.families.lilgym import native
+
+        native.write(batches, out)
+
+    def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """Figures about a file: tasks, contexts, labels, and whether values ignore box order."""
+        from recombine.families.lilgym import audit
+
+        return audit.survey(examples)
 
 
-__all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
-    "StatementCheck", "canonical", "check_statement", "example", "explain", "generate", "masks", "prompts", "read", "render", "score", "size", "start",
-    "step", "survey", "validate", "write",
-]  # fmt: skip
+LILGYM: LilGymFamily = LilGymFamily()
+
+
+def check_statement(
+    statement: str, text: str, kind: Kind, labelled: Iterable[tuple[Scene, bool]] = (), horizon: int = 11
+) -> StatementCheck:
+    """Check a statement of one's own with its program; see `audit.check_statement`."""
+    from recombine.families.lilgym import audit
+
+    return audit.check_statement(statement, text, kind, labelled, horizon)
+
+
+__all__ = ["LILGYM", "LilGymFamily", "check_statement"]

@@ -10,10 +10,12 @@ from typing import Any
 
 from recombine.core import Example, Problem
 from recombine.errors import ProgramError, shown
-from recombine.families.lilgym import native, program, solver, worlds
-from recombine.families.lilgym.edits import HORIZON, Setting
+from recombine.families.lilgym import native, program
+from recombine.families.lilgym.play import solver
+from recombine.families.lilgym.play.edits import HORIZON, Setting
 from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import Kind, Scene, unpack
+from recombine.families.lilgym.sound import worlds
 
 FAULTS_THAT_LIE = ("uncalled_method",)
 """Faults that make a program say something else than it seems to; the others are only bad style."""
@@ -28,7 +30,7 @@ def judge(example: Example) -> list[Problem]:
         compiled = program.compile(text)
     except ProgramError as problem:
         return [Problem("bad_program", str(problem))]
-    problems = list(_faults(compiled))
+    problems = [*_faults(compiled), *_reading(example)]
     try:
         value = compiled.evaluate(scene)
     except ProgramError as problem:
@@ -39,6 +41,19 @@ def judge(example: Example) -> list[Problem]:
     if example.meta["task"] == "edit":
         problems += _reach(example, compiled, value)
     return problems
+
+
+def _reading(example: Example) -> Iterable[Problem]:
+    """A sentence that the oracle can read must mean what its program means; most published sentences it cannot."""
+    from recombine.families.lilgym import oracle
+
+    statement = str(example.inputs["statement"])
+    try:
+        oracle.understand(statement)
+    except oracle.Unreadable:
+        return
+    for code, text in oracle.proof(statement, str(example.meta["program"]), str(example.meta["scene"])):
+        yield Problem(code, text, "error" if code == "program_mismatch" else "artifact")
 
 
 def _faults(compiled: Program) -> Iterable[Problem]:

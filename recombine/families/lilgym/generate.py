@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine import keys
 from recombine.columns import Coded, Ragged
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
-from recombine.errors import Infeasible
-from recombine.families.lilgym import native, phenomena, planner, program, splits, statements, worlds
-from recombine.families.lilgym.edits import format_edits
-from recombine.families.lilgym.planner import World
-from recombine.families.lilgym.scene import Kind, Scene
-from recombine.families.lilgym.statements import Statement
+from recombine.errors import Infeasible, UsageError
+from recombine.families.lilgym import facets, native
+from recombine.families.lilgym.play.edits import format_edits
+from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Scene
+from recombine.families.lilgym.sound import kernel, language, planner, worlds
+from recombine.families.lilgym.sound.language import Statement
+from recombine.families.lilgym.sound.truth import World
 
 Start = Literal["flipit", "scratch"]
 Task = Literal["edit", "truth"]
@@ -53,8 +53,10 @@ SCHEMA: dict[str, ColumnType] = {
 }
 CANDIDATES = 10
 """Scenes drawn per row; the first with the wanted truth value is taken."""
-ATTEMPTS = 400
-"""Statements and scenes tried for one row before the job is given up."""
+VISITS = 1 + kernel.CLASSES - kernel.FIRST_CLASSES
+"""How often a part asks the same statement, each time of another scene."""
+ROUNDS = 200
+"""Draws of scenes for one row before the job is given up."""
 CHUNK = 2048
 COMPILE_FROM_ROWS = 12
 """From so many rows on, loading the compiled kernels pays."""
@@ -67,145 +69,182 @@ class Draft:
     index: int
     word: int
     stream: keys.Stream
-    statement: Statement | None = None
+    statement: Statement
+    visit: int
     world: World = ()
     truth: bool = False
     plan: tuple[int, ...] | None = None
     round: int = 0
-    rejections: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a job asks for, besides its rows."""
+
+    kind: Kind
+    start: Start
+    task: Task
+    fast: bool
+
+    @classmethod
+    def of(cls, job: Job) -> Wanted:
+        """The job's options."""
+        kind, start, task = (option(job, OPTIONS, name) for name in ("scene", "start", "task"))
+        return cls(kind, start, task, job.stop - job.start >= COMPILE_FROM_ROWS)
+
+    @property
+    def from_nothing(self) -> bool:
+        """Whether statements are made true from the empty scene."""
+        return self.start == "scratch" and self.task == "edit"
 
 
 def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop): drawn (`sound`), or read from the published files (`official`)."""
     if job.recipe == "official":
         return native.official(job, OPTIONS)
-    kind: Kind = option(job, OPTIONS, "scene")
-    start: Start = option(job, OPTIONS, "start")
-    task: Task = option(job, OPTIONS, "task")
+    wanted = Wanted.of(job)
     drafts: list[Draft] = []
-    for low in range(job.start, job.stop, CHUNK):
-        high = min(low + CHUNK, job.stop)
-        words = keys.states(job.base(), low, high).tolist()
-        part = [Draft(i, word, keys.Stream("lilgym", "item", word)) for i, word in zip(range(low, high), words, strict=True)]
-        _fill(part, job, kind, start, task)
-        drafts += part
     rejected: Counter[str] = Counter()
-    for draft in drafts:
-        rejected.update(draft.rejections)
-    return Batch(job, job.start, _columns(drafts, kind, start, task), dict(sorted(rejected.items())))
+    for low in range(job.start, job.stop, CHUNK):
+        part = _drafts(job, wanted, low, min(low + CHUNK, job.stop))
+        rejected.update(_fill(part, job, wanted))
+        drafts += part
+    return Batch(job, job.start, _columns(drafts, wanted), dict(sorted(rejected.items())))
 
 
-def _fill(drafts: Sequence[Draft], job: Job, kind: Kind, start: Start, task: Task) -> None:
-    """Draw until every row has a statement, a scene and a plan."""
+def _statements(job: Job, wanted: Wanted) -> language.Sequel:
+    return language.sequel(wanted.kind, job.split, job.part, job.base("statements"), wanted.from_nothing)
+
+
+def available(job: Job) -> int:
+    """How many rows a part of `sound` has: its statements, each of as many scenes as there are visits."""
+    wanted = Wanted.of(job)
+    return _statements(job, wanted).size * (1 if wanted.from_nothing else VISITS)
+
+
+def default_size(job: Job, rows: int) -> int:
+    """The default number of rows, or fewer where a part from scratch has fewer statements."""
+    wanted = Wanted.of(job)
+    return min(rows, len(_statements(job, wanted).upto(rows))) if wanted.from_nothing else rows
+
+
+def _drafts(job: Job, wanted: Wanted, low: int, high: int) -> list[Draft]:
+    """Rows with their statements: the part's statements one after another, and again from the start for each visit."""
+    order = _statements(job, wanted)
+    known = order.upto(high)
+    if len(known) < high and high > available(job):
+        raise UsageError(
+            f"{job.key} has {available(job):,} rows ({len(known):,} statements), but row {high - 1:,} was asked for; use a smaller size."
+        )
+    words = keys.states(job.base(), low, high).tolist()
+    found = []
+    for index, word in zip(range(low, high), words, strict=True):
+        visit, place = divmod(index, len(known)) if len(known) < high else (0, index)
+        statement = language.statement(wanted.kind, known[place])
+        found.append(Draft(index, word, keys.Stream("lilgym", "item", word), statement, visit))
+    return found
+
+
+def _fill(drafts: Sequence[Draft], job: Job, wanted: Wanted) -> Counter[str]:
+    """Draw until every row has a scene and a plan; the draws thrown away, by reason."""
+    rejected: Counter[str] = Counter()
     pending = list(drafts)
-    fast = job.stop - job.start >= COMPILE_FROM_ROWS
+    if wanted.from_nothing:
+        _build(pending, wanted)
+        return rejected
     while pending:
         for draft in pending:
             draft.round += 1
-            if draft.round > ATTEMPTS:
-                raise Infeasible(f"no statement of {job.key} was found for row {draft.index} in {ATTEMPTS} attempts.")
-        _draw_statements(pending, job, kind, start == "scratch" and task == "edit", fast)
-        if task == "edit" and start == "scratch":
-            _build(pending, kind, fast)
-        else:
-            _draw_worlds(pending, kind, start == "scratch", fast)
-            if task == "edit":
-                _flip(pending, kind, fast)
-        pending = [draft for draft in pending if task == "edit" and draft.plan is None]
+            if draft.round > ROUNDS:
+                raise Infeasible(f"no scene of {job.key} was found for row {draft.index} in {ROUNDS} rounds.")
+        drawn = _draw_worlds(pending, wanted)
+        if wanted.task == "edit":
+            _flip(drawn, wanted)
+            rejected["no_plan_found"] += sum(draft.plan is None for draft in drawn)
+        rejected["no_scene_of_visit"] += len(pending) - len(drawn)
+        done = {id(draft) for draft in drawn if draft.plan is not None or wanted.task == "truth"}
+        pending = [draft for draft in pending if id(draft) not in done]
+    return +rejected
 
 
-def _draw_statements(drafts: Sequence[Draft], job: Job, kind: Kind, from_nothing: bool, fast: bool) -> None:
-    """A statement of the job's part for each row: neither constant nor out of reach."""
-    pending = list(drafts)
-    while pending:
-        for draft in pending:
-            draft.statement = _statement_of_part(draft, job, kind)
-        judged = worlds.verdicts(kind, [_known(draft).program for draft in pending], fast)
-        left = []
-        for draft, (reason, first) in zip(pending, judged, strict=True):
-            why = "true_of_nothing" if not reason and from_nothing and first == 0 else reason
-            if why:
-                draft.rejections[why] += 1
-                left.append(draft)
-        pending = left
-
-
-def _statement_of_part(draft: Draft, job: Job, kind: Kind) -> Statement:
-    for _ in range(5_000):
-        statement = statements.draw(kind, draft.stream)
-        if splits.part_of(job.split, statement) == job.part:
-            return statement
-        draft.rejections["other_part"] += 1
-    raise Infeasible(f"no statement of {job.key} was found for row {draft.index}.")
-
-
-def _known(draft: Draft) -> Statement:
-    assert draft.statement is not None
-    return draft.statement
-
-
-def _draw_worlds(drafts: Sequence[Draft], kind: Kind, scratch: bool, fast: bool) -> None:
-    """A scene for each row; half of the rows want one in which the statement holds."""
-    words = [keys.states(keys.state("lilgym", "scenes", draft.word, draft.round), 0, CANDIDATES) for draft in drafts]
-    tidy = np.repeat([worlds.is_tidy(kind, _known(draft).program) for draft in drafts], CANDIDATES)
-    items, counts = worlds.draw_scenes(kind, scratch, np.concatenate(words), fast, tidy)
-    programs = [program.compile(_known(draft).program) for draft in drafts]
-    index: NDArray[np.int64] = np.repeat(np.arange(len(drafts)), CANDIDATES)
-    truths = worlds.truths(programs, index, items, counts, fast).reshape(len(drafts), CANDIDATES)
+def _draw_worlds(drafts: Sequence[Draft], wanted: Wanted) -> list[Draft]:
+    """A scene for each row that finds one; half of the rows want one in which the statement holds."""
+    words = np.array([keys.state("lilgym", "scenes", draft.word, draft.round) for draft in drafts], np.uint64)
+    tidy = np.array([worlds.is_tidy(wanted.kind, draft.statement.program) for draft in drafts], np.bool_)
+    visits = np.array([draft.visit for draft in drafts], np.int64)
+    drawn = worlds.draw_visits(wanted.kind, wanted.start == "scratch", words, visits, tidy, CANDIDATES, wanted.fast)
+    rows, places = np.nonzero(np.arange(CANDIDATES) < drawn.found[:, None])
+    truths = np.zeros((len(drafts), CANDIDATES), np.int8)
+    truths[rows, places] = _truths(drafts, wanted, rows, drawn.items[rows, places], drawn.counts[rows, places]) * 2 - 1
+    found = []
     for row, draft in enumerate(drafts):
-        wanted = draft.stream.below(2) == 1
-        fitting = np.flatnonzero(truths[row] == wanted)
+        sought = 2 * draft.stream.below(2) - 1
+        fitting = np.flatnonzero(truths[row] == sought)
         chosen = int(fitting[0]) if len(fitting) else 0
-        draft.truth = bool(truths[row, chosen])
-        place = row * CANDIDATES + chosen
-        draft.world = tuple(tuple(item) for item in items[place, : int(counts[place])].tolist())
+        if truths[row, chosen] != 0:
+            draft.truth = bool(truths[row, chosen] > 0)
+            draft.world = tuple(tuple(item) for item in drawn.items[row, chosen, : int(drawn.counts[row, chosen])].tolist())
+            found.append(draft)
+    return found
 
 
-def _flip(drafts: Sequence[Draft], kind: Kind, fast: bool) -> None:
+def _truths(drafts: Sequence[Draft], wanted: Wanted, rows: Numbers, items: Items, counts: Counts) -> Flags:
+    """Value k: whether the statement of row rows[k] holds of scene k."""
+    if wanted.fast:
+        from recombine.families.lilgym import program
+
+        bank = program.Bank([program.compile(draft.statement.program) for draft in drafts])
+        return bank.evaluate(rows, items, counts, True)
+    scenes = [tuple(tuple(item) for item in items[k, : int(counts[k])].tolist()) for k in range(len(rows))]
+    return _judge(drafts, wanted)(rows.tolist(), scenes)
+
+
+def _judge(drafts: Sequence[Draft], wanted: Wanted) -> planner.Judge:
+    """How the drafts' statements are judged: by compiled programs in large jobs, by their plans in small ones."""
+    if not wanted.fast:
+        return planner.by_plans(wanted.kind, [draft.statement.plan for draft in drafts])
+    from recombine.families.lilgym import program
+
+    return planner.by_programs([program.compile(draft.statement.program) for draft in drafts], True)
+
+
+def _flip(drafts: Sequence[Draft], wanted: Wanted) -> None:
     """A plan for each row that flips the statement's truth."""
-    programs = [program.compile(_known(draft).program) for draft in drafts]
     searches = [
-        planner.search(kind, draft.world, not draft.truth, planner.Taste.of(_known(draft).program), draft.stream)
+        planner.search(wanted.kind, draft.world, not draft.truth, planner.Taste.of(draft.statement.program), draft.stream)
         for draft in drafts
     ]
-    for draft, plan in zip(drafts, planner.run(searches, programs, fast), strict=True):
+    for draft, plan in zip(drafts, planner.run(searches, _judge(drafts, wanted)), strict=True):
         draft.plan = plan
-        if plan is None:
-            draft.rejections["no_plan_found"] += 1
 
 
-def _build(drafts: Sequence[Draft], kind: Kind, fast: bool) -> None:
+def _build(drafts: Sequence[Draft], wanted: Wanted) -> None:
     """A plan for each row that makes the statement true from the empty scene."""
-    programs = [program.compile(_known(draft).program) for draft in drafts]
-    firsts = [first for _, first in worlds.verdicts(kind, [p.text for p in programs], fast)]
     builds = []
-    for compiled, first in zip(programs, firsts, strict=True):
-        looks = worlds.looks(kind, True, worlds.is_tidy(kind, compiled.text))
-        goal = tuple(tuple(item) for item in looks.items[first, : int(looks.counts[first])].tolist())
-        builds.append(planner.build(kind, goal))
-    for draft, plan in zip(drafts, planner.run(builds, programs, fast), strict=True):
+    for draft in drafts:
+        looks = worlds.looks(wanted.kind, True, worlds.is_tidy(wanted.kind, draft.statement.program))
+        goal = draft.statement.goal
+        scene = tuple(tuple(item) for item in looks.items[goal, : int(looks.counts[goal])].tolist())
+        builds.append(planner.build(wanted.kind, scene))
+    for draft, plan in zip(drafts, planner.run(builds, _judge(drafts, wanted)), strict=True):
         draft.plan = plan
-        draft.world, draft.truth = (), False
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _columns(drafts: Sequence[Draft], kind: Kind, start: Start, task: Task) -> dict[str, Any]:
-    found = [_known(draft) for draft in drafts]
-    answers = [_answer(draft, kind, task) for draft in drafts]
-    target = [True if task == "truth" else not draft.truth for draft in drafts]
-    n = len(drafts)
+def _columns(drafts: Sequence[Draft], wanted: Wanted) -> dict[str, Any]:
+    n, found = len(drafts), [draft.statement for draft in drafts]
     return columns_of(
         {
             "statement": [s.text for s in found],
             "program": [s.program for s in found],
-            "scene": [kind] * n,
-            "start": [start] * n,
-            "task": [task] * n,
-            "target": target,
+            "scene": [wanted.kind] * n,
+            "start": [wanted.start] * n,
+            "task": [wanted.task] * n,
+            "target": [wanted.task == "truth" or not draft.truth for draft in drafts],
             "items": [[value for row in draft.world for value in row] for draft in drafts],
-            "answer": answers,
+            "answer": [_answer(draft, wanted) for draft in drafts],
             "edits": [len(draft.plan or ()) for draft in drafts],
             "depth": [s.depth for s in found],
             "key": [""] * n,
@@ -213,11 +252,11 @@ def _columns(drafts: Sequence[Draft], kind: Kind, start: Start, task: Task) -> d
     )
 
 
-def _answer(draft: Draft, kind: Kind, task: Task) -> str:
-    if task == "truth":
+def _answer(draft: Draft, wanted: Wanted) -> str:
+    if wanted.task == "truth":
         return "true" if draft.truth else "false"
     assert draft.plan is not None
-    return answer_text(kind, draft.plan)
+    return answer_text(wanted.kind, draft.plan)
 
 
 def answer_text(kind: Kind, plan: Sequence[int]) -> str:
@@ -257,7 +296,7 @@ def _ragged(values: Sequence[int], lengths: Sequence[int]) -> Ragged:
 
 
 def _phenomena(programs: Sequence[str]) -> Ragged:
-    shown = [phenomena.phenomena(text) for text in programs]
+    shown = [facets.phenomena(text) for text in programs]
     flat = _coded([name for row in shown for name in row])
     return Ragged(flat, np.concatenate([[0], np.cumsum([len(row) for row in shown])]).astype(np.int64))
 
@@ -269,19 +308,19 @@ def scene_of(row: dict[str, Any]) -> Scene:
 
 def example(batch: Batch, row: int) -> Example:
     """The readable view of one row, from its columns alone."""
-    from recombine.families import lilgym
+    from recombine.families.lilgym import LILGYM
 
     values = batch.row(row)
     scene = scene_of(values)
     meta = {name: values[name] for name in SCHEMA if name not in ("statement", "items", "answer")}
     return Example(
-        lilgym,
+        LILGYM,
         batch.id(row),
         inputs_of(values["statement"], scene, values["task"], values["target"]),
         values["answer"],
         plan=values["program"],
         world=scene,
-        meta=meta | {"recipe": batch.job.recipe},
+        meta=meta | {"recipe": batch.job.recipe, "split": batch.job.split, "part": batch.job.part},
     )
 
 

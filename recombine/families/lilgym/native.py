@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from recombine import files
 from recombine.core import FILES, Batch, Example, Job, Option, Problem, option
 from recombine.errors import FileError, RecombineError, UsageError, shown
-from recombine.families.lilgym import phenomena
+from recombine.families.lilgym import facets
 from recombine.families.lilgym.scene import COLORS, SHAPES, TOWER_X, Kind, Scene
 
 NATIVE_COLORS = ("Yellow", "Black", "#0099ff")
@@ -105,7 +105,7 @@ def _item_of(box: int, item: Any) -> tuple[int, ...]:
 
 def example_of(record: Any, place: str, kind: Kind) -> Example:
     """The example of a record; `UsageError` names what is wrong with it."""
-    from recombine.families import lilgym
+    from recombine.families.lilgym import LILGYM
     from recombine.families.lilgym.generate import inputs_of
 
     if not isinstance(record, dict) or not isinstance(record.get("sentence"), str):
@@ -123,12 +123,12 @@ def example_of(record: Any, place: str, kind: Kind) -> Example:
     answer = ("true" if label else "false") if task == "truth" else ""
     meta = {
         "recipe": "release", "place": place, "program": program, "scene": kind, "start": start, "task": task, "target": target,
-        "edits": -1, "objects": len(scene.items), "words": len(text.split()), "depth": phenomena.lambda_depth(program),
-        "phenomena": list(phenomena.phenomena(program)), "key": str(record.get("identifier", place)), "label": label,
+        "edits": -1, "objects": len(scene.items), "words": len(text.split()), "depth": facets.lambda_depth(program),
+        "phenomena": list(facets.phenomena(program)), "key": str(record.get("identifier", place)), "label": label,
     }  # fmt: skip
     if isinstance(record.get("plan"), str) and task == "edit":
         answer = record["plan"]
-    return Example(lilgym, place, inputs_of(text, scene, task, target), answer, plan=program, world=scene, meta=meta)
+    return Example(LILGYM, place, inputs_of(text, scene, task, target), answer, plan=program, world=scene, meta=meta)
 
 
 def _label(value: Any) -> bool | None:
@@ -212,7 +212,17 @@ def find_file(folder: str, split: str, part: str) -> Path:
     for path in (files.check_path(Path(folder) / name), files.check_path(Path(folder) / f"{name}.gz")):
         if path.is_file():
             return path
-    raise FileError(f"there is no {name} (or {name}.gz) in {shown(folder)}.")
+    missing = [known for known in _published() if not any((Path(folder) / f"{known}{end}").is_file() for end in ("", ".gz"))]
+    raise FileError(
+        f"there is no {name} (or {name}.gz) in {shown(folder)}; of the {len(_published())} published files these are missing: "
+        f"{', '.join(missing)}."
+    )
+
+
+def _published() -> list[str]:
+    """The names of the published files."""
+    names = itertools.product(("tower", "scatter"), ("scratch", "flipit"), PART_FILES.values())
+    return [f"{kind}_{start}_{part}.json" for kind, start, part in names]
 
 
 def contexts(examples: Iterable[Example]) -> set[tuple[str, bool]]:

@@ -5,6 +5,7 @@ Parts whose order does not matter stand in one order, so a statement has one pla
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,7 +51,7 @@ CONTACTS = ("contact", "no_contact")
 
 @dataclass(frozen=True)
 class Noun:
-    """A description of items: their attributes, and at most one of a place and a relation to another noun."""
+    """A description of items: their attributes, a place, and a relation to another noun."""
 
     color: str = ""
     shape: str = ""
@@ -197,9 +198,82 @@ Simple = Items | Boxes | EveryBox | EveryItem | AllSame | Variety | Compare | Sa
 Plan = Simple | Both | Either | Not
 
 
+# --- what a plan is made of ------------------------------------------------------------------------------------------
+
+
+def depth(plan: Plan | Condition) -> int:
+    """How deep quantifiers are nested: items in boxes are two deep, and every relation adds one."""
+    match plan:
+        case Both(first, second) | Either(first, second):
+            return max(depth(first), depth(second))
+        case Not(inner):
+            return depth(inner)
+        case Boxes() | EveryBox():
+            return 1 + max(depth(condition) for condition in plan.conditions)
+        case SameCount():
+            return 2
+        case _:
+            return 1 + max((_relations(noun) for _, noun in nouns(plan)), default=0)
+
+
+def _relations(noun: Noun) -> int:
+    return 0 if noun.other is None else 1 + _relations(noun.other)
+
+
+def nouns(plan: Plan | Condition) -> Iterator[tuple[str, Noun]]:
+    """Every noun with the quantifier that governs it; of "every A is B" also the noun that is both."""
+    match plan:
+        case Both(first, second) | Either(first, second):
+            yield from nouns(first)
+            yield from nouns(second)
+        case Not(inner):
+            yield from nouns(inner)
+        case Boxes() | EveryBox():
+            for condition in plan.conditions:
+                yield from nouns(condition)
+        case EveryItem(noun, also):
+            yield "every", noun
+            yield "every", also
+            yield "every", Noun(noun.color or also.color, noun.shape, noun.size, also.place, also.relation, also.other)
+        case Compare(_, first_noun, second_noun):
+            yield "compared", first_noun
+            yield "compared", second_noun
+        case Items(quantifier, _, noun) | Has(quantifier, _, noun):
+            yield quantifier, noun
+        case HasOnly(noun):
+            yield "every", noun
+        case AllSame(noun) | Variety(noun=noun):
+            yield "same", noun
+        case _:
+            return
+
+
+def parts(plan: Plan) -> Iterator[Simple]:
+    """The clauses that a plan joins or denies."""
+    match plan:
+        case Both(first, second) | Either(first, second):
+            yield first
+            yield second
+        case Not(inner):
+            yield inner
+        case _:
+            yield plan
+
+
+def mentioned(plan: Plan) -> Iterator[Noun]:
+    """Every noun, and those to which relations lead."""
+    for _, noun in nouns(plan):
+        inner: Noun | None = noun
+        while inner is not None:
+            yield inner
+            inner = inner.other
+
+
 # --- as a program ----------------------------------------------------------------------------------------------------
 
 _SIGNS = {"exactly": "==", "at_least": ">=", "at_most": "<="}
+_NEXT = {"x": "y", "y": "z", "z": "w", "w": "v"}
+"""The variable of an inner lambda."""
 
 
 def write(plan: Plan, kind: Kind) -> str:
@@ -266,7 +340,7 @@ def _predicate(noun: Noun, variable: str) -> str:
     if noun.other is not None:
         related = RELATIONS[noun.relation][1].format(v=variable)
         not_any = "not " if noun.relation == "no_contact" else ""
-        tests.append(f"{not_any}exist({_chosen(related, noun.other, chr(ord(variable) + 1))})")
+        tests.append(f"{not_any}exist({_chosen(related, noun.other, _NEXT[variable])})")
     return " and ".join(tests)
 
 

@@ -139,8 +139,16 @@ EMPTY_SCATTER = Scene("scatter")
 
 # --- many scenes -----------------------------------------------------------------------------------------------------
 
-Items = NDArray[np.int16]
-Counts = NDArray[np.int64]
+Items = NDArray[np.int16]  # (scenes, width, FIELDS), or one scene (width, FIELDS); padded with zeros
+ItemRow = NDArray[np.int16]  # (FIELDS,)
+Counts = NDArray[np.int64]  # (scenes,): how many items each scene has
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Codes = NDArray[np.int8]  # outcomes and truth values
+Words = NDArray[np.uint64]  # states of random streams
+Instructions = NDArray[np.int32]  # (instructions, 4): operation, target register, two operands
 
 
 def pack(scenes: Sequence[Scene], width: int | None = None) -> tuple[Items, Counts]:
@@ -156,6 +164,9 @@ def pack_rows(rows: Ragged | Sequence[Sequence[int]], width: int | None = None) 
     else:
         offsets = np.cumsum([0, *(len(row) for row in rows)], dtype=np.int64)
         values = np.array([value for row in rows for value in row], np.int16)
+    wrong = np.flatnonzero(np.diff(offsets) % FIELDS)
+    if len(wrong):
+        raise UsageError(f"a scene has six integers per item, but row {int(wrong[0])} has {int(np.diff(offsets)[wrong[0]])}.")
     counts = np.diff(offsets) // FIELDS
     most = int(counts.max()) if len(counts) else 0
     wide = most if width is None else width
@@ -164,6 +175,24 @@ def pack_rows(rows: Ragged | Sequence[Sequence[int]], width: int | None = None) 
     items = np.zeros((len(counts), wide, FIELDS), np.int16)
     items[np.arange(wide) < counts[:, None]] = values.reshape(-1, FIELDS)
     return items, counts
+
+
+def check_items(items: Items, counts: Counts) -> None:
+    """Refuse packed scenes that would lead a kernel out of its tables: foreign codes, sizes, places or counts."""
+    if items.ndim != 3 or items.shape[2] != FIELDS or items.dtype != np.int16 or counts.shape != items.shape[:1]:
+        raise UsageError(
+            f"packed scenes are int16 of shape (scenes, width, {FIELDS}), but {items.dtype} {items.shape} was given."
+        )
+    if len(counts) and not 0 <= int(counts.min()) <= int(counts.max()) <= min(items.shape[1], MAX_ITEMS):
+        raise UsageError(f"a scene of {int(counts.max())} items was given, but at most {min(items.shape[1], MAX_ITEMS)} fit.")
+    present = np.arange(items.shape[1]) < counts[:, None]
+    codes = items[..., [BOX, COLOR, SHAPE]]
+    wrong = ((codes < 0) | (codes > 2)).any(2) | ~np.isin(items[..., SIZE], SIZES)
+    wrong |= (np.abs(items[..., [X, Y]].astype(np.int64)) >= BOX_SIDE).any(2)
+    bad = np.argwhere(wrong & present)
+    if len(bad):
+        row, place = bad[0].tolist()
+        _check(Item(*items[row, place].tolist()))
 
 
 def unpack_rows(items: Items, counts: Counts) -> Ragged:

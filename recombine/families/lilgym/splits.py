@@ -1,12 +1,21 @@
-"""Which statements are held out. Every statement of the language belongs to exactly one part of each split."""
+"""Which statements are held out. Every statement of the language belongs to exactly one part of each split.
+
+A split of `sound` is one `RuleSplit` in `SPLITS`, with its rule, and one claim in the oracle.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recombine import keys
-from recombine.core import Part, Split
-from recombine.families.lilgym.statements import Statement
+from recombine.core import Axis, Part, Split
+from recombine.families.lilgym.plan import mentioned, nouns
+
+if TYPE_CHECKING:
+    from recombine.families.lilgym.sound.language import Statement
 
 HELD_COLOR_PLACES = frozenset(
     {
@@ -26,14 +35,14 @@ DEEP = {"tower": 3, "scatter": 2}
 
 def has_held_color_place(statement: Statement) -> bool:
     """Whether a noun combines a colour with a place that is kept for the test."""
-    return any((noun.color, noun.place) in HELD_COLOR_PLACES for _, noun in statement.nouns)
+    return any((noun.color, noun.place) in HELD_COLOR_PLACES for noun in mentioned(statement.plan))
 
 
 def has_held_quantifier_relation(statement: Statement) -> bool:
     """Whether "exactly" governs a noun with a relation (or a place at the walls) that is kept for the test."""
     return any(
         quantifier == "exactly" and (noun.relation in HELD_RELATIONS or noun.place in HELD_PLACES)
-        for quantifier, noun in statement.nouns
+        for quantifier, noun in nouns(statement.plan)
     )
 
 
@@ -47,13 +56,11 @@ def is_long(statement: Statement) -> bool:
     return statement.words >= LONG
 
 
-HELD_OUT = {
-    "color_rank": has_held_color_place,
-    "quantifier_relation": has_held_quantifier_relation,
-    "depth": is_deep,
-    "length": is_long,
-}
-"""Split -> what makes a statement belong to its test part."""
+@dataclass(frozen=True)
+class RuleSplit(Split):
+    """A split of the embedded statements: `rule` says which ones only the test part has; None divides them by hash alone."""
+
+    rule: Callable[[Statement], bool] | None = None
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -64,62 +71,58 @@ def _share(program: str) -> float:
 
 def part_of(split: str, statement: Statement) -> str:
     """The part of a split to which a statement belongs."""
-    share = _share(statement.program)
-    if split == "random":
+    chosen, share = SPLITS[split], _share(statement.program)
+    rule = chosen.rule if isinstance(chosen, RuleSplit) else None
+    if rule is None:
         return "train" if share < 0.8 else "validation" if share < 0.9 else "test"
-    if HELD_OUT[split](statement):
+    if rule(statement):
         return "test"
     return "train" if share < 0.9 else "validation"
 
 
-def _parts(train: str, test: str) -> dict[str, Part]:
-    return {
+def embedded(name: str, claim: str, axis: Axis, rule: Callable[[Statement], bool] | None, train: str, test: str) -> RuleSplit:
+    """A split of the embedded statements; `train` and `test` say in a sentence what the parts hold."""
+    parts = {
         "train": Part("train", train, 10_000),
         "validation": Part("validation", f"{train[:-1]}; other statements than in train.", 1_000, default=False),
         "test": Part("test", test, 1_000),
     }
+    return RuleSplit(name, claim, parts, recipes=("sound",), axis=axis, rule=rule)
 
 
 _REST = "Statements without the held-out combination."
 SPLITS: dict[str, Split] = {
-    "random": Split(
-        "random",
-        "New statements of the same language: every statement belongs to one part by a hash of its program.",
-        _parts("80 % of the statements.", "10 % of the statements."),
-        recipes=("sound",),
-        axis="random",
-    ),
-    "color_rank": Split(
-        "color_rank",
-        "Known colours in known places, never together: yellow at the top, blue at the bottom or at the bottom wall, black in "
-        "second place; in SCATTER yellow at a wall, black in a corner or almost at a wall, blue at the bottom wall.",
-        _parts(_REST, "Statements with a noun that combines such a colour and place."),
-        recipes=("sound",),
-        axis="substitution",
-    ),
-    "quantifier_relation": Split(
-        "quantifier_relation",
-        'Known relations under a known quantifier, never together: "exactly k" of items that are above another, in its box '
-        "or (SCATTER) touch it, or that touch, almost touch or do not touch any wall.",
-        _parts(_REST, "Statements in which exactly so many of such items are asked for."),
-        recipes=("sound",),
-        axis="substitution",
-    ),
-    "depth": Split(
-        "depth",
-        "Quantifiers nested more deeply than in training: three deep in TOWER (training: one and two), two deep in SCATTER (one).",
-        _parts("Statements with shallower nesting.", "Statements with the deepest nesting."),
-        recipes=("sound",),
-        axis="composition",
-    ),
-    "length": Split(
-        "length",
-        f"Longer statements than in training: {LONG} words or more (training: fewer).",
-        _parts(f"Statements of fewer than {LONG} words.", f"Statements of {LONG} words or more."),
-        recipes=("sound",),
-        axis="length",
-    ),
-}
+    split.name: split
+    for split in (
+        embedded(
+            "random",
+            "New statements of the same language: every statement belongs to one part by a hash of its program.",
+            "random", None, "80 % of the statements.", "10 % of the statements.",
+        ),
+        embedded(
+            "color_rank",
+            "Known colours in known places, never together: yellow at the top, blue at the bottom or at the bottom wall, black in "
+            "second place; in SCATTER yellow at a wall, black in a corner or almost at a wall, blue at the bottom wall.",
+            "substitution", has_held_color_place, _REST, "Statements that combine such a colour and place, of one noun or of every such item.",
+        ),
+        embedded(
+            "quantifier_relation",
+            'Known relations under a known quantifier, never together: "exactly k" of items that are above another, in its box '
+            "or (SCATTER) touch it, or that touch, almost touch or do not touch any wall.",
+            "substitution", has_held_quantifier_relation, _REST, "Statements in which exactly so many of such items are asked for.",
+        ),
+        embedded(
+            "depth",
+            "Quantifiers nested more deeply than in training: three deep in TOWER (training: one and two), two deep in SCATTER (one).",
+            "composition", is_deep, "Statements with shallower nesting.", "Statements with the deepest nesting.",
+        ),
+        embedded(
+            "length",
+            f"Longer statements than in training: {LONG} words or more (training: fewer).",
+            "length", is_long, f"Statements of fewer than {LONG} words.", f"Statements of {LONG} words or more.",
+        ),
+    )
+}  # fmt: skip
 
 _COUNTS = {
     "tower_scratch": (989, 163, 324),

@@ -1,8 +1,8 @@
 """Plans in English. Every wording has one reading.
 
-Numbers are always marked (exactly, at least, at most); "every" and "all the same" say first that there is something to speak of; a
-plural that could be read together says "each"; "or" says "or both"; a place that could belong to two nouns is not said at all;
-"touches" is said only of scenes in which every pair of items clearly touches or clearly does not (`world_kernel.contact`).
+Numbers are always marked (exactly, at least, at most). "Every" and "all the same" say first that there is something to speak of.
+What is said of a plural is said of "each". "Or" says "or both". "That is" speaks of the noun just before it. "Touches" is said only
+of scenes in which every pair of items clearly touches or clearly does not (`sound.kernel.contact`).
 """
 
 from __future__ import annotations
@@ -130,14 +130,16 @@ def _with_article(phrase: str) -> str:
     return ("an " if phrase[0] in "aeiou" else "a ") + phrase
 
 
-def _noun(noun: Noun, kind: Kind, number: int, inside: bool) -> str:
+def _noun(noun: Noun, kind: Kind, number: int, inside: bool, noun_of_relation: bool = False) -> str:
+    """The words of a noun. What a plural says is said of each; \"that is\" speaks of the noun just before it."""
     word = noun.shape or noun_words(kind)[0]
     head = " ".join(w for w in (noun.size, noun.color, word + ("s" if number > 1 else "")) if w)
     if noun.relation in CONTACTS and noun.other is not None:
         link = "that each touch" if number > 1 else "that touches"
         return f"{head} {link} {_touched(noun, noun, kind)}"
     after = _after(noun, kind, inside)
-    return f"{head} {after}" if after else head
+    link = "that are each " if number > 1 else "that is " if noun_of_relation else ""
+    return f"{head} {link}{after}" if after else head
 
 
 def _verb_phrase(noun: Noun, predicate: Noun, kind: Kind) -> str:
@@ -157,8 +159,8 @@ def _touched(noun: Noun, relation: Noun, kind: Kind) -> str:
 
 
 def _after(noun: Noun, kind: Kind, inside: bool) -> str:
-    if noun.place:
-        return PLACES[noun.place][1 if inside else 0]
+    said = [PLACES[noun.place][1 if inside else 0]] if noun.place else []
     if noun.other is not None:
-        return f"{RELATIONS[noun.relation][0]} {_with_article(_noun(noun.other, kind, 1, inside))}"
-    return ""
+        other = _noun(noun.other, kind, 1, inside, noun_of_relation=True)
+        said.append(f"{RELATIONS[noun.relation][0]} {_with_article(other)}")
+    return " and ".join(said)
