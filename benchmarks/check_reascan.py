@@ -19,7 +19,7 @@ from recombine import kernels
 from recombine.core import Batch
 from recombine.families import family
 from recombine.families.reascan import oracle_batch, oracle_kernel
-from recombine.families.reascan.generate import sound
+from recombine.families.reascan.sound.generate import sound
 from recombine.jobs import make_job
 
 CHUNK = 20_000
@@ -56,7 +56,7 @@ def check(split: str, part: str, start: int, stop: int, seed: int) -> tuple[dict
     found["wrong field or role"] = int(oracle_batch.broken_fields(batch, read).sum())
     found["plain oracle"] = sum(bool(item.validate(item.example(batch, row))) for row in range(0, len(batch), 400))
     found["simulator mismatch"] = mismatches(batch, read)
-    found["outside its split"] = int(oracle_batch.broken_claims(batch, read).sum())
+    found["outside its split"] = int(oracle_batch.broken_claims(item, batch, read).sum())
     return found, item.canonical_batch(batch), len(batch.columns["spare_words"].values)
 
 

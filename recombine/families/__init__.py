@@ -17,7 +17,7 @@ OURS: dict[str, str] = {
     "scan": "recombine.families.scan:SCAN",
     "nacs": "recombine.families.scan:NACS",
     "gscan": "recombine.families.gscan:GSCAN",
-    "reascan": "recombine.families.reascan",
+    "reascan": "recombine.families.reascan:REASCAN",
     "clutrr": "recombine.families.clutrr",
     "lilgym": "recombine.families.lilgym",
 }
@@ -26,7 +26,7 @@ OURS: dict[str, str] = {
 if TYPE_CHECKING:  # the type checker sees a missing member here
     from recombine.families import clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan, clutrr, lilgym)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan.REASCAN, clutrr, lilgym)
 
 
 class _Families(Mapping[str, str]):

@@ -13,10 +13,13 @@ import pytest
 from recombine import kernels
 from recombine.core import Batch, Example
 from recombine.errors import BadOption, RecombineError, UsageError
-from recombine.families import reascan
-from recombine.families.reascan import native, placing, plan, release, release_pools
+from recombine.families.reascan import REASCAN as reascan
+from recombine.families.reascan import native, plan
 from recombine.families.reascan.explain import reader_name
-from recombine.families.reascan.generate import pattern_tables
+from recombine.families.reascan.release import generate as release
+from recombine.families.reascan.release import pools as release_pools
+from recombine.families.reascan.rows import grammar_of, saying_of
+from recombine.families.reascan.sound.generate import aims_of, direction_codes
 from recombine.families.reascan.splits import MIX, RELEASED
 from recombine.families.reascan.survey import pictures
 from recombine.jobs import make_job
@@ -91,12 +94,11 @@ def test_other_texts_are_no_commands(text: str) -> None:
 
 def test_drawn_structures_are_uniform() -> None:
     """Chi-square over the relations and roots of one-clause commands; and nothing that breaks a rule."""
-    kernel = kernels.load("recombine.families.reascan.commands", compiled=False)
-    patterns = pattern_tables((((1,), 1),), 0)
-    codes, links = np.zeros(8, dtype=np.int64), np.zeros((2, 8), dtype=np.int64)
+    kernel = kernels.load("recombine.families.reascan.kernel", compiled=False)
+    grammar, said = grammar_of((((1,), 1),), 0), saying_of()
     rng = np.array([7], dtype=np.uint64)
     forms = [
-        int(kernel.draw_form(patterns.table[0], patterns.roots[0], *plan.step_table(), codes, links, rng))
+        int(kernel.draw_form(grammar.patterns[0], grammar.roots[0], grammar.steps, grammar.counts, said.codes, said.links, rng))
         for _ in range(12_000)
     ]
     commands = [plan.decode_form(form) for form in forms]
@@ -142,11 +144,11 @@ def test_patterns_go_deeper_and_wider() -> None:
 
 def test_targets_agents_and_directions_are_balanced() -> None:
     """By the tables from which they are drawn: all three margins at once."""
-    targets, agents = placing.aim_tables(6, tuple(range(8)))
+    targets, agents = aims_of(6, tuple(range(8)))
     weights = np.diff(agents[0], axis=1, prepend=0) / agents[0][:, -1:].sum()
     assert np.allclose(weights.sum(axis=1), 1 / 36, rtol=0.001)
     assert np.allclose(weights.sum(axis=0), 1 / 36, rtol=0.001)
-    directions = np.bincount(np.maximum(placing.direction_codes(6), 0).ravel(), weights=weights.ravel())
+    directions = np.bincount(np.maximum(direction_codes(6), 0).ravel(), weights=weights.ravel())
     assert np.allclose(directions, 1 / 8, rtol=0.001)
     assert targets[:, -1].tolist() == [36, 32, 32, 36]
 

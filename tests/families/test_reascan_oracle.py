@@ -9,9 +9,9 @@ import pytest
 
 from recombine.columns import Coded, Ragged
 from recombine.core import Batch, Example
-from recombine.families import reascan
-from recombine.families.reascan import oracle_batch, oracle_reading
-from recombine.families.reascan.generate import sound
+from recombine.families.reascan import REASCAN as reascan
+from recombine.families.reascan import oracle_batch, oracle_reader
+from recombine.families.reascan.sound.generate import sound
 from recombine.grid.world import Thing, World
 from recombine.jobs import make_job
 
@@ -66,7 +66,7 @@ def test_a_missing_decoy_makes_a_word_spare() -> None:
 
 def test_a_false_mark() -> None:
     example = reascan.example(batch_of("one_clause"), 0)
-    code, _ = next(oracle_reading.each_omission(oracle_reading.understand(str(example.inputs["command"])).nouns))
+    code, _ = next(oracle_reader.each_omission(oracle_reader.understand(str(example.inputs["command"])).nouns))
     assert "false_mark" in codes(changed(example, meta={**example.meta, "spare_words": [code]}))
 
 
@@ -116,7 +116,7 @@ def test_both_forms_of_the_oracle_find_nothing(split: str) -> None:
     read = oracle_batch.read_columns(batch)
     assert not oracle_batch.broken_laws(batch, read, compiled=False).any()
     assert not oracle_batch.broken_fields(batch, read).any()
-    assert not oracle_batch.broken_claims(batch, read).any()
+    assert not oracle_batch.broken_claims(reascan, batch, read).any()
     assert list(reascan.validate_batch(batch)) == []
 
 
@@ -141,7 +141,7 @@ def test_both_forms_of_the_oracle_find_the_same_damage() -> None:
         batch = _with(batch, name, Ragged(new, column.offsets))
     read = oracle_batch.read_columns(batch)
     laws = oracle_batch.broken_laws(batch, read, compiled=False) != 0
-    other = oracle_batch.broken_fields(batch, read) | oracle_batch.broken_claims(batch, read)
+    other = oracle_batch.broken_fields(batch, read) | oracle_batch.broken_claims(reascan, batch, read)
     agree = 0
     for i in range(len(batch)):
         example = reascan.example(batch, i)
@@ -166,7 +166,7 @@ def test_large_release_batches_show_the_same_kinds_of_problems() -> None:
 @pytest.mark.slow
 def test_interpreted_and_compiled_kernels_give_the_same_bytes() -> None:
     from recombine.data import columns
-    from recombine.families.reascan.release import release
+    from recombine.families.reascan.release.generate import release
 
     for recipe, make in (("sound", sound), ("release", release)):
         for split, about in reascan.SPLITS.items():
@@ -190,6 +190,6 @@ def test_twenty_thousand_examples() -> None:
         read = oracle_batch.read_columns(batch)
         assert not oracle_batch.broken_laws(batch, read, compiled=True).any(), (split, part)
         assert not oracle_batch.broken_fields(batch, read).any(), (split, part)
-        assert not oracle_batch.broken_claims(batch, read).any(), (split, part)
+        assert not oracle_batch.broken_claims(reascan, batch, read).any(), (split, part)
         total += len(batch)
     assert total >= 20_000

@@ -11,8 +11,10 @@ import pytest
 import recombine
 from recombine import keys
 from recombine.data.datasets import example as remade
-from recombine.families import reascan
-from recombine.families.reascan import plan, release, release_pools
+from recombine.families.reascan import REASCAN as reascan
+from recombine.families.reascan import plan
+from recombine.families.reascan.release import generate as release
+from recombine.families.reascan.release import pools as release_pools
 from recombine.grid.codes import RELATIONS
 from recombine.grid.matching import Description, Phrase
 from recombine.jobs import make_job

@@ -35,7 +35,7 @@ from recombine.grid.world import World, inputs_of, world_of
 if TYPE_CHECKING:
     from recombine.core import Family
 
-NATIVE_NAME = "data-{split}-{part}.txt"
+
 RELATION_NAMES = ("$SAME_ROW", "$SAME_COLUMN", "$SAME_COLOR", "$SAME_SHAPE", "$SAME_SIZE", "$IS_INSIDE")
 ATTRIBUTE_NAMES = ("$SIZE", "$COLOR", "$SHAPE")
 _SECTIONS = {"validation": "dev"}

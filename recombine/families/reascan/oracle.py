@@ -13,7 +13,7 @@ from typing import Any, cast
 from recombine.core import Example, Problem, Severity
 from recombine.errors import shown
 from recombine.families.reascan.native import derived
-from recombine.families.reascan.oracle_reading import (
+from recombine.families.reascan.oracle_reader import (
     COLOR_WORDS,
     HEADS,
     KINDS,

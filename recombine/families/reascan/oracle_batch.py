@@ -11,10 +11,10 @@ import numpy as np
 
 from recombine import kernels
 from recombine.columns import Coded, Ragged
-from recombine.core import Batch, Problem
-from recombine.families.reascan import oracle, oracle_reading
+from recombine.core import Batch, Family, Problem
+from recombine.families.reascan import oracle, oracle_reader
 from recombine.families.reascan import oracle_kernel as laws_of
-from recombine.families.reascan.examples import example
+from recombine.families.reascan.rows import example
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, SHAPES, VERBS
 
 if TYPE_CHECKING:
@@ -60,21 +60,21 @@ ARTIFACTS: Mapping[int, tuple[str, str]] = MappingProxyType(
 """Laws of the sound recipe only: what is an artifact in rows of another recipe, once for each row and kind."""
 
 
-def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
+def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]]:
     """Each broken law with the row that breaks it."""
     if len(batch) < kernels.COMPILE_FROM_ROWS:
         for row in range(len(batch)):
-            for problem in oracle.validate(example(batch, row)):
+            for problem in oracle.validate(example(family, batch, row)):
                 yield row, problem
         return
     read = read_columns(batch)
     laws = broken_laws(batch, read, compiled=True)
     tolerated = 0 if batch.job.recipe == "sound" else sum(ARTIFACTS)
-    suspects = (laws & ~tolerated != 0) | broken_fields(batch, read) | broken_claims(batch, read)
+    suspects = (laws & ~tolerated != 0) | broken_fields(batch, read) | broken_claims(family, batch, read)
     for place in np.flatnonzero((laws != 0) | suspects):
         row = int(place)
         if suspects[row]:
-            for problem in oracle.validate(example(batch, row)):
+            for problem in oracle.validate(example(family, batch, row)):
                 yield row, problem
             continue
         for bit, (code, sentence) in ARTIFACTS.items():
@@ -90,11 +90,11 @@ def read_columns(batch: Batch) -> Columns:
     commands = columns["command"]
     for row in range(n):
         try:
-            said = oracle_reading.understand(str(commands[row]))
-        except oracle_reading.Misread:
+            said = oracle_reader.understand(str(commands[row]))
+        except oracle_reader.Misread:
             unread[row] = -1
             continue
-        odd[row] = any(True for _ in oracle_reading.grammar_faults(said))
+        odd[row] = any(True for _ in oracle_reader.grammar_faults(said))
         counts[row] = len(said.nouns)
         phrases[row, : counts[row]] = [_numbers(noun) for noun in said.nouns]
         manners[row] = VERBS.index(said.verb), ADVERBS.index(said.adverb)
@@ -165,16 +165,16 @@ def _forms(read: Columns) -> NDArray[np.int64]:
 def _patterns(read: Columns) -> NDArray[Any]:
     shapes = np.where(np.arange(8) < read.counts[:, None], read.phrases[:, :, 3], -2)
     kinds, which = np.unique(shapes, axis=0, return_inverse=True)
-    names = [oracle.pattern_text([oracle_reading.Noun("", "", "", "", int(p), "") for p in kind if p > -2]) for kind in kinds]
+    names = [oracle.pattern_text([oracle_reader.Noun("", "", "", "", int(p), "") for p in kind if p > -2]) for kind in kinds]
     return np.array(names)[which.reshape(-1)]
 
 
-def broken_claims(batch: Batch, read: Columns) -> NDArray[np.bool_]:
+def broken_claims(family: Family, batch: Batch, read: Columns) -> NDArray[np.bool_]:
     """Rows that cannot stand in their split; the few kinds of splits without held-out words are left to the plain oracle."""
     job = batch.job
     if job.split in ("direction", "length", "adverb", "verb_adverb"):
-        return np.array([bool(list(oracle.claim_problems(one.world, oracle_reading.understand(one.inputs["command"]), one.meta)))
-                         for one in (example(batch, row) for row in range(len(batch)))], dtype=np.bool_)  # fmt: skip
+        return np.array([bool(list(oracle.claim_problems(one.world, oracle_reader.understand(one.inputs["command"]), one.meta)))
+                         for one in (example(family, batch, row) for row in range(len(batch)))], dtype=np.bool_)  # fmt: skip
     held = held_out(read)
     shape = _patterns(read)
     held["c1"], held["c2"] = shape == "three_clauses", shape == "nested"
@@ -231,7 +231,7 @@ def codes_of(values: Any, known: tuple[str, ...]) -> NDArray[np.int64]:
     return table[np.asarray(values.codes).astype(np.int64)]
 
 
-def _numbers(noun: oracle_reading.Noun) -> tuple[int, int, int, int, int, int]:
+def _numbers(noun: oracle_reader.Noun) -> tuple[int, int, int, int, int, int]:
     return (
         ("", "small", "big").index(noun.size),
         COLORS.index(noun.color) if noun.color else -1,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from recombine.core import Axis, Option, Part, Recipe, Split
-from recombine.families.reascan.commands import TAG_A1, TAG_A2, TAG_A3, TAG_B1, TAG_B2
+from recombine.families.reascan.kernel import TAG_A1, TAG_A2, TAG_A3, TAG_B1, TAG_B2
 from recombine.families.reascan.plan import PATTERNS, Widths
 from recombine.grid.codes import DIRECTIONS
 

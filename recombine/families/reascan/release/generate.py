@@ -20,22 +20,20 @@ from recombine import kernels, keys
 from recombine.columns import Ragged
 from recombine.core import Batch, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
-from recombine.families.reascan.generate import Filled, columns, pattern_tables
-from recombine.families.reascan.plan import (
-    PATTERNS,
-    decode_form,
-    spellings,
-)
-from recombine.families.reascan.release_pools import Pool, pool
-from recombine.families.reascan.rows import PATTERN
+from recombine.families.reascan.kernel import PATTERN
+from recombine.families.reascan.plan import PATTERNS, decode_form
+from recombine.families.reascan.release import kernel
+from recombine.families.reascan.release.pools import Pool, pool
+from recombine.families.reascan.rows import Sink, columns, desk_of, saying_of, scene_of, sink_of, speech_of
 from recombine.families.reascan.splits import OPTIONS, SPLITS
+from recombine.grid.codes import MAX_THINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.columns import Column
 
-KERNEL_NAME = "recombine.families.reascan.release_kernel"
+KERNEL_NAME = "recombine.families.reascan.release.kernel"
 PILOT_DRAWS, PILOT_WORLDS = 500, 2
 MOST_DRAWS = 200_000
 SUBSTITUTES = 40
@@ -98,20 +96,37 @@ def living(job: Job, listed: Pool, numbers: NDArray[np.int64], compiled: bool) -
 
 def _run(
     job: Job, states: NDArray[np.uint64], forms: NDArray[np.int64], listed: Pool, draws: tuple[int, int], compiled: bool
-) -> tuple[Filled, NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], int]:
-    """Call the kernel: (what it filled, good draws per row, notes per row, rejections, rows found).
+) -> tuple[Sink, NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], int]:
+    """Call the kernel: (what it wrote, good draws per row, notes per row, rejections, rows found).
 
     `draws` are the most draws for each row, and after how many good ones to stop.
     """
     n, grid = len(forms), int(option(job, OPTIONS, "grid_size"))
-    filled = Filled.empty(n, grid, 31)
+    sink = sink_of(n, grid, MAX_THINGS)
     alive, notes = np.zeros(n, dtype=np.int64), np.zeros((n, 3), dtype=np.int8)
     rejected = np.zeros(2, dtype=np.int64)
+    settings = np.array([grid, listed.mode, listed.keep, *draws], dtype=np.int64)
     done = kernels.load(KERNEL_NAME, compiled).release_rows(
-        states, forms, grid, listed.mode, listed.keep, *draws, np.zeros(n, dtype=np.int64), *spellings(), filled.rows,
-        filled.flat, filled.flat_ends, filled.steps, filled.step_ends, filled.text, filled.text_ends, filled.spare, notes, alive, rejected,
-    )  # fmt: skip
-    return filled, alive, notes, rejected, int(done)
+        states,
+        forms,
+        settings,
+        speech_of(),
+        scene_of(grid),
+        saying_of(),
+        draft_of(),
+        desk_of(grid),
+        sink,
+        notes,
+        alive,
+        rejected,
+    )
+    return sink, alive, notes, rejected, int(done)
+
+
+def draft_of() -> kernel.Draft:
+    """Room for what one draw notes down."""
+    shapes = ((20, 2), (8, 3), (8, 4), (3,))
+    return kernel.Draft(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
 
 
 def acceptance(forms: Sequence[int], draws: int, seed: int = 0, compiled: bool = True) -> NDArray[np.float64]:
@@ -127,10 +142,10 @@ def acceptance(forms: Sequence[int], draws: int, seed: int = 0, compiled: bool =
 def worlds(forms: Sequence[int], seed: int = 0, compiled: bool = True) -> Batch:
     """One world for each of these commands, whatever split they belong to; for comparing with worlds that others drew for them."""
     job, listed, states = _given("given", forms, seed)
-    filled, alive, notes, _, done = _run(job, states, listed.forms, listed, (MOST_DRAWS, 1), compiled)
+    sink, alive, notes, _, done = _run(job, states, listed.forms, listed, (MOST_DRAWS, 1), compiled)
     if done < len(forms):
         raise Infeasible(f"no world in {MOST_DRAWS} draws for command {forms[int(np.flatnonzero(alive == 0)[0])]}.")
-    return Batch(job.rows(0, len(forms)), 0, _columns(job, filled, notes, listed.forms), {})
+    return Batch(job.rows(0, len(forms)), 0, _columns(job, sink, notes, listed.forms), {})
 
 
 def _given(purpose: str, forms: Sequence[int], seed: int) -> tuple[Job, Pool, NDArray[np.uint64]]:
@@ -162,7 +177,7 @@ def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Bat
     forms, dead = living(job, listed, commands, compiled)
     base = keys.state("reascan", "release", "worlds", job.split if listed.keep else listed.mode, job.seed)
     states = keys.states(base, 0, 1)[0] ^ _mixed_pairs(commands, numbers)
-    filled, alive, notes, rejected, done = _run(job, states, forms, listed, (MOST_DRAWS, 1), compiled)
+    sink, alive, notes, rejected, done = _run(job, states, forms, listed, (MOST_DRAWS, 1), compiled)
     if done < len(forms):
         lost = int(np.flatnonzero(alive == 0)[0])
         raise Infeasible(f"{job.id(int(rows[lost]))}: no world in {MOST_DRAWS} draws; use another seed.")
@@ -171,15 +186,14 @@ def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Bat
         "draws of another split": int(rejected[1]),
         "dead commands": dead,
     }
-    made = _columns(job, filled, notes, forms)
+    made = _columns(job, sink, notes, forms)
     return Batch(job, int(rows[0]) if len(rows) else 0, made, {reason: n for reason, n in counts.items() if n}, rows)
 
 
-def _columns(job: Job, filled: Filled, notes: NDArray[np.int8], forms: NDArray[np.int64]) -> dict[str, Column]:
+def _columns(job: Job, sink: Sink, notes: NDArray[np.int8], forms: NDArray[np.int64]) -> dict[str, Column]:
     """The columns of the schema; `strategy` holds the notes and the two phrases between which words are swapped."""
-    filled.rows[:, PATTERN] = _patterns_of(forms)
-    patterns = tuple((PATTERNS[name], 1) for name in PATTERNS)
-    made = columns(int(option(job, OPTIONS, "grid_size")), filled, pattern_tables(patterns, 0))
+    sink.rows[:, PATTERN] = _patterns_of(forms)
+    made = columns(int(option(job, OPTIONS, "grid_size")), sink, list(PATTERNS.values()))
     swap = np.tile(np.array([1, 2], dtype=np.int8), (len(forms), 1))
     noted = np.ascontiguousarray(np.concatenate([notes, swap], axis=1))
     made["strategy"] = Ragged(noted.reshape(-1), np.arange(len(forms) + 1, dtype=np.int64) * noted.shape[1])

@@ -15,10 +15,20 @@ import numpy as np
 
 from recombine import kernels, keys
 from recombine.errors import UsageError
-from recombine.families.reascan import release_kernel as names
-from recombine.families.reascan.commands import TAG_A1, TAG_A2, TAG_A3, TAG_B2
-from recombine.families.reascan.generate import pattern_tables
-from recombine.families.reascan.plan import PATTERNS, Command, Widths, broken_rules, decode_form, encode_form, roots, step_table
+from recombine.families.reascan.kernel import TAG_A1, TAG_A2, TAG_A3, TAG_B2
+from recombine.families.reascan.plan import (
+    N_DIGITS,
+    N_MANNERS,
+    PATTERNS,
+    Command,
+    Widths,
+    broken_rules,
+    decode_form,
+    encode_form,
+    roots,
+)
+from recombine.families.reascan.release import kernel as names
+from recombine.families.reascan.rows import grammar_of, saying_of
 from recombine.families.reascan.splits import SPLITS
 from recombine.grid.codes import ADVERBS, COLORS, SHAPES, VERBS
 from recombine.grid.matching import Description, Phrase
@@ -42,15 +52,15 @@ class Pool:
 
 def sample_forms(stream: keys.Stream, widths: Widths, count: int) -> list[int]:
     """Distinct structures, uniform, each with a uniform verb and adverb."""
-    table, counts = step_table()
-    kernel = kernels.load("recombine.families.reascan.commands", compiled=False)
-    patterns = pattern_tables(((widths, 1),), 0)
-    codes, links = np.zeros(8, dtype=np.int64), np.zeros((2, 8), dtype=np.int64)
+    kernel = kernels.load("recombine.families.reascan.kernel", compiled=False)
+    grammar, said = grammar_of(((widths, 1),), 0), saying_of()
     rng = np.array([stream.bits()], dtype=np.uint64)
     found: dict[int, int] = {}
     while len(found) < count:
-        form = int(kernel.draw_form(patterns.table[0], patterns.roots[0], table, counts, codes, links, rng))
-        found.setdefault(form // 15, form)
+        form = int(
+            kernel.draw_form(grammar.patterns[0], grammar.roots[0], grammar.steps, grammar.counts, said.codes, said.links, rng)
+        )
+        found.setdefault(form // N_MANNERS, form)
     return list(found.values())
 
 
@@ -60,8 +70,8 @@ def command_list(seed: int, name: str) -> tuple[int, ...]:
     if name == "simple":
         found = []
         for code in roots(()):
-            for manner in range(15):
-                found.append((900 + code) * 15 + manner)
+            for manner in range(N_MANNERS):
+                found.append((N_DIGITS + code) * N_MANNERS + manner)
         return tuple(found)
     return tuple(sample_forms(keys.Stream("reascan", "release", "commands", name, seed), PATTERNS[name], COMMANDS[name]))
 
