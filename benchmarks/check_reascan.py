@@ -33,6 +33,8 @@ BITS = {
     "unnecessary unmarked word": oracle_kernel.NEED,
     "false mark": oracle_kernel.MARK,
     "replay mismatch": oracle_kernel.REPLAY,
+    "two phrases, one object": oracle_kernel.SHARED,
+    "isomorphic decoys": oracle_kernel.SWAPS,
     "grammar": oracle_batch.ODD,
 }
 
@@ -49,10 +51,10 @@ def check(split: str, part: str, start: int, stop: int, seed: int) -> tuple[dict
     """(findings, canonical words, spare words marked) of some rows."""
     item = family("reascan")
     batch = sound(make_job(item, split, part, "sound", seed).rows(start, stop), compiled=True)
-    read = oracle_batch.read_columns(batch)
-    laws = oracle_batch.broken_laws(batch, read, compiled=True)
+    read = oracle_batch.read_batch(batch)
+    laws = oracle_batch.broken_laws(read, compiled=True)
     found = {name: int((laws & bit != 0).sum()) for name, bit in BITS.items()}
-    found["unreadable command"] = int((read.unread != 0).sum())
+    found["unreadable row"] = len(batch) - len(read.rows)
     found["wrong field or role"] = int(oracle_batch.broken_fields(batch, read).sum())
     found["plain oracle"] = sum(bool(item.validate(item.example(batch, row))) for row in range(0, len(batch), 400))
     found["simulator mismatch"] = mismatches(batch, read)
@@ -60,18 +62,19 @@ def check(split: str, part: str, start: int, stop: int, seed: int) -> tuple[dict
     return found, item.canonical_batch(batch), len(batch.columns["spare_words"].values)
 
 
-def mismatches(batch: Batch, read: oracle_batch.Columns) -> int:
+def mismatches(batch: Batch, read: oracle_batch.Reading) -> int:
     """Rows whose actions cannot all be done in the grid's simulator, or do not end with the agent at the target."""
     replay = kernels.load("recombine.grid.kernel", compiled=True).replay
     grid = int(np.asarray(batch.columns["grid_size"])[0])
+    sheet = read.sheet
     board, found, start, first = np.zeros(grid, dtype=np.int64), 0, 0, 0
-    for row in range(len(batch)):
-        things = read.things[start : read.ends[row]].copy()
-        actions = read.steps[first : read.step_ends[row]]
-        agent = np.array([*read.agents[row], 0, 0], dtype=np.int64)
+    for row in range(len(read.rows)):
+        things = sheet.things[start : sheet.ends[row]].copy()
+        actions = sheet.steps[first : sheet.step_ends[row]]
+        agent = np.array([*sheet.agents[row], 0, 0], dtype=np.int64)
         failed = replay(things, len(things), board, grid, agent, actions, len(actions))
         found += bool(failed or things[0, 3] != agent[0] or things[0, 4] != agent[1])
-        start, first = read.ends[row], read.step_ends[row]
+        start, first = sheet.ends[row], sheet.step_ends[row]
     return found
 
 

@@ -34,6 +34,10 @@ def examples(split: str, part: str = "test", n: int = 20, **options: object) -> 
     return [reascan.example(batch, i) for i in range(n)]
 
 
+DEAD_NESTED = 3_360
+"""Nested commands that no world can make need every word and mean one object."""
+
+
 # --- commands --------------------------------------------------------------------------------------------------------
 
 
@@ -94,7 +98,7 @@ def test_other_texts_are_no_commands(text: str) -> None:
 
 def test_drawn_structures_are_uniform() -> None:
     """Chi-square over the relations and roots of one-clause commands; and nothing that breaks a rule."""
-    kernel = kernels.load("recombine.families.reascan.kernel", compiled=False)
+    kernel = kernels.load("recombine.families.reascan.commands", compiled=False)
     grammar, said = grammar_of((((1,), 1),), 0), saying_of()
     rng = np.array([7], dtype=np.uint64)
     forms = [
@@ -123,8 +127,8 @@ def test_all_commands_of_a_pattern() -> None:
 
 def test_dead_structures_are_few_and_named() -> None:
     dead = list(plan.dead_structures((1, 1)))
-    assert len(dead) == 480
-    assert len(dead) / plan.count_structures((1, 1)) < 0.002
+    assert len(dead) == DEAD_NESTED
+    assert len(dead) / plan.count_structures((1, 1)) < 0.05
     assert all(plan.is_dead(command) for command in dead)
     assert not list(plan.dead_structures((2,)))
 
@@ -243,17 +247,18 @@ def test_release_sizes_and_lists() -> None:
     one = release_pools.command_list(5, "one_clause")
     assert len(one) == 2_025 == len({form // 15 for form in one})
     for split in ("a1", "a3", "b2"):
-        listed = release_pools.pool(split, 5)
+        listed = release_pools.pool(split, "test", 5)
         published = reascan.SPLITS[split].parts["test"].rows("release")
         assert 0.8 < listed.worlds.sum() / published < 1.25, split
-    assert len(release_pools.pool("b2", 5).forms) == 37
+    assert len(release_pools.pool("b2", "test", 5).forms) == 37
 
 
 def test_release_parts_are_disjoint_slices() -> None:
-    commands, worlds = release.slots("simple", 5)
-    assert len(set(zip(commands.tolist(), worlds.tolist(), strict=True))) == 121_500
     jobs = [make_job(reascan, "simple", part, "release", 5) for part in ("train", "validation", "test")]
-    assert [release.first_slot(job) for job in jobs] == [0, 113_967, 120_285]
+    found = [release.slots("simple", job.part, 5) for job in jobs]
+    assert [len(commands) for commands, _ in found] == [113_967, 6_318, 1_215]
+    pairs = {pair for commands, worlds in found for pair in zip(commands.tolist(), worlds.tolist(), strict=True)}
+    assert len(pairs) == 121_500
     with pytest.raises(UsageError):
         reascan.generate(jobs[2].rows(1_210, 1_216))
     with pytest.raises(BadOption):

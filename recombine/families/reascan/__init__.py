@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from recombine.core import Batch, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.families.reascan.rows import SCHEMA
 from recombine.families.reascan.splits import OPTIONS, RECIPES, SPLITS
 
@@ -48,6 +48,13 @@ class ReascanFamily:
     def SPLITS(self) -> Mapping[str, Split]:
         """By name; the first is the default."""
         return SPLITS
+
+    @property
+    def CLAIMS(self) -> Mapping[str, Claim]:
+        """The oracle's judgement on every split, by the split's name."""
+        from recombine.families.reascan.oracle_claims import CLAIMS
+
+        return CLAIMS
 
     @property
     def prompts(self) -> Prompts:

@@ -254,12 +254,19 @@ def each_structure(widths: Widths) -> Iterator[tuple[tuple[int, ...], tuple[int,
 
 
 def is_dead(command: Command) -> bool:
-    """Whether no world can make every word of the command necessary; such commands are never drawn.
+    """Whether no world can make every word of the command necessary and mean one object; such commands are never drawn.
 
-    Nested commands only: "the small red circle … a square that is in the same size as a red circle". Whatever size the square
-    has, the size word of the first phrase sees to a red circle of that size.
+    There are two kinds, both with a clause inside a clause. "the red circle that is in the same row as a square that is in the same
+    row as a circle": the last circle may be the first. "the small red circle … a square that is in the same size as a red circle":
+    whatever size the square has, the size word of the first phrase sees to a red circle of that size.
     """
     said = command.description
+    for k in range(2, len(said.phrases)):
+        parent = said.parents[k]
+        if parent > 0 and k not in said.parents and said.relations[k] == said.relations[parent]:
+            first, last = said.phrases[said.parents[parent]], said.phrases[k]
+            if last.size in ("", first.size) and last.color in ("", first.color) and last.shape in ("", first.shape):
+                return True
     if len(said.phrases) != 3 or said.parents[2] != 1 or said.relations[2] != "size":
         return False
     first, last = said.phrases[0], said.phrases[2]

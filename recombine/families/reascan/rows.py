@@ -27,7 +27,7 @@ from recombine.families.reascan.plan import (
     spellings,
     step_table,
 )
-from recombine.families.reascan.splits import OPTIONS
+from recombine.families.reascan.splits import OPTIONS, Combination
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, DIRECTIONS, HEADINGS, SHAPES, VERBS
 from recombine.grid.world import WORLD_SCHEMA, World, inputs_of, world_of
 
@@ -118,6 +118,15 @@ class Speech(NamedTuple):
     starts: Ints  # [pieces + 1]
 
 
+class Asked(NamedTuple):
+    """What the job asks of its rows."""
+
+    settings: Ints  # [10]: see `sound.kernel.P_GRID` and the others
+    atoms: Ints  # [atoms, 6]: alternative, and the fields of `splits.Atom`
+    combinations: Ints  # [combinations, 3]: first atom, end, whether the combination is wanted
+    crowd: Ints  # [2, 13]: numbers of objects, running sums of their shares
+
+
 class Grammar(NamedTuple):
     """The commands that may be drawn."""
 
@@ -158,6 +167,18 @@ def desk_of(grid: int) -> Desk:
     """Working space for a grid of this size."""
     words = np.zeros((2, 1), dtype=np.uint64)
     return Desk(_zeros(3, 64), _zeros(3, 64), _zeros(6, MOST_NODES), _zeros(longest_plan(grid)), words[0], words[1])
+
+
+def conditions_of(wanted: Sequence[Combination], unwanted: Sequence[Combination]) -> tuple[Ints, Ints]:
+    """(atoms, combinations) of a rule, as `Asked` holds them."""
+    atoms: list[tuple[int, ...]] = []
+    combinations: list[tuple[int, int, int]] = []
+    for is_wanted, listed in ((1, wanted), (0, unwanted)):
+        for combination in listed:
+            start = len(atoms)
+            atoms += [(k, *atom) for k, alternative in enumerate(combination) for atom in alternative]
+            combinations.append((start, len(atoms), is_wanted))
+    return np.array(atoms, dtype=np.int64).reshape(-1, 6), np.array(combinations, dtype=np.int64).reshape(-1, 3)
 
 
 def sink_of(n: int, grid: int, limit: int) -> Sink:
@@ -297,7 +318,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
     meta |= {"recipe": job.recipe, "split": job.split, "part": job.part, "index": batch.start + row}
     if batch.indices is not None:
         meta["index"] = int(batch.indices[row])
-    meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots")}
+    meta["seed"] = job.seed
+    meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots", "c2_relations")}
     return Example(
         family,
         batch.id(row),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from recombine.families.reascan.commands import NO, direction_of, unpack, verdict
 from recombine.families.reascan.kernel import (
     ATTRIBUTE,
     CELLS,
@@ -24,15 +25,12 @@ from recombine.families.reascan.kernel import (
     RELATION,
     TARGET,
     N,
-    adverb_of,
     clear,
     column_of,
     draw_cell,
-    mentions_red_square,
+    finish,
     name_new,
     row_of,
-    unpack,
-    verb_of,
     write_row,
 )
 from recombine.families.reascan.release.decoys import (
@@ -49,20 +47,21 @@ from recombine.families.reascan.release.decoys import (
     place_group,
     place_mentioned,
 )
-from recombine.grid.codes import CYLINDER, PAIRWISE, RED, SMALL, SQUARE, YELLOW
-from recombine.grid.kernel import fill_board, is_bindable, lowest, phrase, plan, popcount
+from recombine.grid.codes import PAIRWISE
+from recombine.grid.kernel import is_bindable, lowest, phrase, popcount
 
 if TYPE_CHECKING:
-    from recombine.families.reascan.rows import Desk, Ints, Saying, Scene, Sink, Speech, Words
+    from recombine.families.reascan.rows import Asked, Desk, Ints, Saying, Scene, Sink, Speech, Words
 
 KERNEL = True
 LEAN = True
 
-ALL_STRATEGIES, RANDOM_ONLY, RELATION_AND_RANDOM = 0, 1, 2
-KEEP_ALL, KEEP_A1, KEEP_A2, KEEP_A3, KEEP_NO_RED_SQUARE = 0, 1, 2, 3, 4
-"""Which draws a part keeps besides being unique."""
-M_GRID, M_MODE, M_KEEP, M_DRAWS, M_WANTED = 0, 1, 2, 3, 4
-"""Settings of a call: strategies, which draws to keep, most draws for a row, after how many good ones to stop."""
+M_GRID, M_STRATEGIES, M_DRAWS, M_WANTED, M_LENGTH, M_CUT, M_AIM_KIND, M_AIM_SIZE, M_AIM_COLOR, M_AIM_SHAPE = range(10)
+"""Settings of a call: strategies as flags, most draws for a row, after how many good ones to stop, and what is kept.
+
+M_LENGTH: 1 at most M_CUT actions, 2 more, 0 any number. M_AIM_KIND: if a phrase has the words M_AIM_SIZE, M_AIM_COLOR and
+M_AIM_SHAPE (-1: any), the attribute distractor must change this kind of word of such a phrase; -1 if it need not.
+"""
 R_REFERENT, R_SPLIT = 0, 1
 """Rows of the rejection counts: draws without a unique referent, draws of another split."""
 
@@ -76,7 +75,7 @@ class Draft(NamedTuple):
     notes: Ints  # [3]: see `decoys.ATTRIBUTE_NODE` and the others
 
 
-def draw_world(mode: int, scene: Scene, said: Saying, draft: Draft, desk: Desk) -> Any:
+def draw_world(strategies: int, scene: Scene, said: Saying, draft: Draft, desk: Desk) -> Any:
     """One draw, not yet judged; returns the flags of the strategies that worked, or -1 if an object found no place."""
     things, sets, boards, st = scene.things, scene.sets, scene.boards, scene.st
     roles, catches, agent = desk.marks[0], desk.marks[1], scene.agent
@@ -88,17 +87,19 @@ def draw_world(mode: int, scene: Scene, said: Saying, draft: Draft, desk: Desk) 
     name_new(0, st, roles, catches, PIVOT, -1)
     roles[0] = TARGET
     before = st[N]
-    if mode != RANDOM_ONLY and st[NODES] > 1 and add_relation(scene, said, draft, desk):
+    if strategies & FLAG_RELATION != 0 and st[NODES] > 1 and add_relation(scene, said, draft, desk):
         flags |= FLAG_RELATION
     name_new(before, st, roles, catches, RELATION, -1)
-    if add_changed(mode, scene, said, draft, desk):
+    if add_changed(strategies, scene, said, draft, desk):
         flags |= FLAG_ATTRIBUTE
     before = st[N]
-    if mode == ALL_STRATEGIES and add_swapped(scene, said, draft, desk):
+    if strategies & FLAG_ISOMORPHISM != 0 and add_swapped(scene, said, draft, desk):
         flags |= FLAG_ISOMORPHISM
     name_new(before, st, roles, catches, ISOMORPHISM, -1)
     before = st[N]
-    filled = add_fill(things, sets, boards, st, said.words, draft.bounds, draft.kinds[0], desk.lists, desk.rng)
+    filled = 0
+    if strategies & FLAG_RANDOM != 0:
+        filled = add_fill(things, sets, boards, st, said.words, draft.bounds, draft.kinds[0], desk.lists, desk.rng)
     if filled < 0:
         return -1
     if filled > 0:
@@ -111,13 +112,15 @@ def draw_world(mode: int, scene: Scene, said: Saying, draft: Draft, desk: Desk) 
     return flags
 
 
-def add_changed(mode: int, scene: Scene, said: Saying, draft: Draft, desk: Desk) -> Any:
+def add_changed(strategies: int, scene: Scene, said: Saying, draft: Draft, desk: Desk) -> Any:
     """The attribute distractor with the size contrasts that belong to it, or these alone; True if the former is there in full.
 
     Which contrasts are due is decided before the group is there, and they are left out when it stops midway.
     """
     things, sets, boards, st, words, notes = scene.things, scene.sets, scene.boards, scene.st, said.words, draft.notes
-    made = choose_change(things, sets, st, words, said.other, notes, desk.lists, desk.rng) if mode == ALL_STRATEGIES else 0
+    made = 0
+    if strategies & FLAG_ATTRIBUTE != 0:
+        made = choose_change(things, sets, st, words, said.other, notes, desk.lists, desk.rng)
     if made < 0:
         return False
     covered = notes[ATTRIBUTE_NODE] if notes[ATTRIBUTE_KIND] == 0 else -1
@@ -152,27 +155,36 @@ def is_only_referent(things: Ints, sets: Ints, st: Ints, words: Ints, links: Int
     return True
 
 
-def is_kept(things: Ints, words: Ints, nodes: int, notes: Ints, flags: int, keep: int) -> Any:
-    """Whether the part keeps the draw: the attribute distractor must be there in full and aim at the held-out word itself."""
-    node, kind = notes[ATTRIBUTE_NODE], notes[ATTRIBUTE_KIND] if flags & FLAG_ATTRIBUTE != 0 else -1
-    if keep == KEEP_NO_RED_SQUARE:
-        return not mentions_red_square(things, nodes)
-    if keep == KEEP_A1:
-        return kind == 1 and words[node, 1] == YELLOW and words[node, 2] == SQUARE
-    if keep == KEEP_A3:
-        return kind == 0 and words[node, 0] == SMALL and words[node, 2] == CYLINDER
-    if keep == KEEP_A2:
-        for j in range(nodes):
-            if words[j, 1] == RED and words[j, 2] == SQUARE:
-                return kind == 1 and words[node, 1] == RED and words[node, 2] == SQUARE
-        return mentions_red_square(things, nodes)
+def is_kept(form: int, flags: int, asked: Asked, scene: Scene, said: Saying, draft: Draft, desk: Desk) -> Any:
+    """Whether the part keeps the draw: it shows what it must, and its attribute distractor changes the held-out word."""
+    settings, words, nodes = asked.settings, said.words, scene.st[NODES]
+    if verdict(
+        form, nodes, direction_of(scene.agent, scene.things), scene.things, nodes, words, said.codes, said.links, asked.atoms,
+        asked.combinations, False, desk.mixer,
+    ) == NO:  # fmt: skip
+        return False
+    if settings[M_LENGTH] != 0 and (finish(form, scene, desk) > settings[M_CUT]) != (settings[M_LENGTH] == 2):
+        return False
+    if settings[M_AIM_KIND] < 0:
+        return True
+    node, kind = draft.notes[ATTRIBUTE_NODE], draft.notes[ATTRIBUTE_KIND] if flags & FLAG_ATTRIBUTE != 0 else -1
+    for j in range(nodes):
+        if is_aim(words, j, settings):
+            return kind == settings[M_AIM_KIND] and is_aim(words, node, settings)
     return True
+
+
+def is_aim(words: Ints, j: int, settings: Ints) -> Any:
+    """Whether phrase j has the words at which the attribute distractor must aim."""
+    is_size = settings[M_AIM_SIZE] < 0 or words[j, 0] == settings[M_AIM_SIZE]
+    is_color = settings[M_AIM_COLOR] < 0 or words[j, 1] == settings[M_AIM_COLOR]
+    return is_size and is_color and (settings[M_AIM_SHAPE] < 0 or words[j, 2] == settings[M_AIM_SHAPE])
 
 
 def release_rows(
     states: Words,
     forms: Ints,
-    settings: Ints,
+    asked: Asked,
     speech: Speech,
     scene: Scene,
     said: Saying,
@@ -187,7 +199,7 @@ def release_rows(
 
     If more than one is wanted, nothing is written: that call only asks which commands are worth their draws.
     """
-    st, words, notes = scene.st, said.words, draft.notes
+    st, words, settings = scene.st, said.words, asked.settings
     done = 0
     for i in range(states.shape[0]):
         desk.rng[0] = states[i]
@@ -196,11 +208,11 @@ def release_rows(
         alive[i] = 0
         flags, draws = -1, 0
         for draw in range(settings[M_DRAWS]):
-            flags = draw_world(settings[M_MODE], scene, said, draft, desk)
+            flags = draw_world(settings[M_STRATEGIES], scene, said, draft, desk)
             if flags < 0 or not is_only_referent(scene.things, scene.sets, st, words, said.links, desk.scratch):
                 rejected[R_REFERENT] += 1
                 continue
-            if not is_kept(scene.things, words, nodes, notes, flags, settings[M_KEEP]):
+            if not is_kept(forms[i], flags, asked, scene, said, draft, desk):
                 rejected[R_SPLIT] += 1
                 continue
             alive[i] += 1
@@ -215,9 +227,6 @@ def release_rows(
             fitting = phrase(scene.sets, everything, words[j, 0], words[j, 1], words[j, 2], PAIRWISE)
             said.the[j] = 1 if j == 0 or popcount(fitting) == 1 else 0
         for k in range(3):
-            strategy[i, k] = notes[k]
-        board, grid = scene.boards[CELLS], st[GRID]
-        fill_board(board, grid, scene.things, st[N])
-        length = plan(board, grid, scene.agent, scene.things[0], verb_of(forms[i]), adverb_of(forms[i]), desk.out)
-        write_row(i, forms[i], flags, draws, 0, length, scene, said, desk, sink, speech)
+            strategy[i, k] = draft.notes[k]
+        write_row(i, forms[i], flags, draws, 0, finish(forms[i], scene, desk), scene, said, desk, sink, speech)
     return done

@@ -8,14 +8,14 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recombine import kernels, keys
 from recombine.errors import UsageError
-from recombine.families.reascan.kernel import TAG_A1, TAG_A2, TAG_A3, TAG_B2
+from recombine.families.reascan.kernel import FLAG_RANDOM, FLAG_RELATION
 from recombine.families.reascan.plan import (
     N_DIGITS,
     N_MANNERS,
@@ -27,10 +27,21 @@ from recombine.families.reascan.plan import (
     encode_form,
     roots,
 )
-from recombine.families.reascan.release import kernel as names
 from recombine.families.reascan.rows import grammar_of, saying_of
-from recombine.families.reascan.splits import SPLITS
-from recombine.grid.codes import ADVERBS, COLORS, SHAPES, VERBS
+from recombine.families.reascan.splits import (
+    ALL,
+    DOES,
+    HAS_PATTERN,
+    IS_NEW_TRIO,
+    RELATES,
+    SAYS,
+    SPLITS,
+    Atom,
+    Combination,
+    pattern_code,
+    says,
+)
+from recombine.grid.codes import ADVERBS, COLORS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.matching import Description, Phrase
 
 if TYPE_CHECKING:
@@ -40,19 +51,36 @@ WORLDS = 180
 COMMANDS = {"simple": 675, "one_clause": 2_025, "two_clauses": 3_375}
 
 
+ALL_STRATEGIES = 15
+ORDINARY, RANDOM_ONLY, RELATION_AND_RANDOM = 0, 1, 2
+"""Names of the streams of worlds that splits share."""
+SIZE_WORD, COLOR_WORD = 0, 1
+"""Kinds of words that an attribute distractor changes."""
+AIMS = {
+    "a1": (COLOR_WORD, says(color="yellow", shape="square")),
+    "a2": (COLOR_WORD, says(color="red", shape="square")),
+    "a3": (SIZE_WORD, says(size="small", shape="cylinder")),
+}
+"""What the attribute distractor must change in a held-out set: the kind of word, and the phrase."""
+
+
 @dataclass(frozen=True)
 class Pool:
-    """The commands of a part and how many worlds each has; `keep` and `mode` are the kernel's."""
+    """The commands of a part and how many worlds each has; which draws are kept, and the name of the stream of worlds."""
 
     forms: NDArray[np.int64]
     worlds: NDArray[np.int64]
-    keep: int = names.KEEP_ALL
-    mode: int = names.ALL_STRATEGIES
+    stream: str | int = ORDINARY
+    strategies: int = ALL_STRATEGIES
+    wanted: tuple[Combination, ...] = ()
+    unwanted: tuple[Combination, ...] = ()
+    aim: tuple[int, Atom] | None = None
+    length: int = 0
 
 
 def sample_forms(stream: keys.Stream, widths: Widths, count: int) -> list[int]:
     """Distinct structures, uniform, each with a uniform verb and adverb."""
-    kernel = kernels.load("recombine.families.reascan.kernel", compiled=False)
+    kernel = kernels.load("recombine.families.reascan.commands", compiled=False)
     grammar, said = grammar_of(((widths, 1),), 0), saying_of()
     rng = np.array([stream.bits()], dtype=np.uint64)
     found: dict[int, int] = {}
@@ -77,16 +105,46 @@ def command_list(seed: int, name: str) -> tuple[int, ...]:
 
 
 @functools.cache
-def _tags(form: int) -> int:
-    """The held-out combinations that a command's words show (A1, A2 by its words, A3, B2)."""
-    command = decode_form(form)
-    tags = 0
-    for phrase in command.phrases:
-        tags |= TAG_A1 if (phrase.color, phrase.shape) == ("yellow", "square") else 0
-        tags |= TAG_A2 if (phrase.color, phrase.shape) == ("red", "square") else 0
-        tags |= TAG_A3 if (phrase.size, phrase.shape) == ("small", "cylinder") else 0
-    relations = command.description.relations
-    return tags | (TAG_B2 if "size" in relations and "inside" in relations else 0)
+def shows(form: int, combination: Combination) -> bool | None:
+    """Whether the command shows the combination; None if that depends on the world."""
+    found = [_truth(decode_form(form), atoms) for atoms in combination]
+    return True if True in found else None if None in found else False
+
+
+def _truth(command: Command, atoms: tuple[Atom, ...]) -> bool | None:
+    values = [_holds(command, atom) for atom in atoms]
+    return False if False in values else None if None in values else True
+
+
+def _holds(command: Command, atom: Atom) -> bool | None:
+    """Whether one condition holds of the command; None if that depends on the world."""
+    if atom.kind == SAYS:
+        said = command.phrases[:1] if atom.first_only else command.phrases
+        return any(_has_words(phrase, atom) for phrase in said)
+    if atom.kind == RELATES:
+        return RELATIONS[atom.a] in command.description.relations
+    if atom.kind == DOES:
+        is_verb = atom.a < 0 or command.verb == VERBS[atom.a]
+        return is_verb and (atom.b < 0 or command.adverb == ADVERBS[atom.b])
+    if atom.kind == HAS_PATTERN:
+        return pattern_code(command.widths) == (atom.a, atom.b)
+    return None
+
+
+def _has_words(phrase: Phrase, atom: Atom) -> bool:
+    is_size = atom.a < 0 or phrase.size == SIZE_WORDS[atom.a]
+    is_color = atom.b < 0 or phrase.color == COLORS[atom.b]
+    return is_size and is_color and (atom.c < 0 or phrase.shape == SHAPES[atom.c])
+
+
+def held_out() -> tuple[Combination, ...]:
+    """What training never shows. (The trios of b1 are those that the sampled commands do not have.)"""
+    listed = (split.shows for split in SPLITS.values() if split.is_test_of_all and split.shows)
+    return tuple(c for c in listed if not any(atom.kind == IS_NEW_TRIO for atoms in c for atom in atoms))
+
+
+def _is_training(form: int) -> bool:
+    return not any(shows(form, combination) for combination in held_out())
 
 
 def _combined(seed: int) -> list[int]:
@@ -94,20 +152,13 @@ def _combined(seed: int) -> list[int]:
     return [form for name in ("two_clauses", "simple", "one_clause") for form in command_list(seed, name)]
 
 
-def _aimed(form: int, tag: int) -> float:
+def _aimed(form: int, split: str) -> float:
     """The share of a command's worlds whose attribute distractor changes the held-out word."""
-    command = decode_form(form)
+    command, (_, words) = decode_form(form), AIMS[split]
     if len(command.phrases) == 3 and "inside" in command.description.relations:
         return 0.0
     able = [p for p in command.phrases if p.shape not in ("", "box")]
-    hits = 0.0
-    for phrase in able:
-        is_hit = {
-            TAG_A1: (phrase.color, phrase.shape) == ("yellow", "square"),
-            TAG_A2: (phrase.color, phrase.shape) == ("red", "square"),
-            TAG_A3: (phrase.size, phrase.shape) == ("small", "cylinder"),
-        }[tag]
-        hits += is_hit / (1 + bool(phrase.size) + bool(phrase.color))
+    hits = sum(_has_words(phrase, words) / (1 + bool(phrase.size) + bool(phrase.color)) for phrase in able)
     return hits / len(able) if able else 0.0
 
 
@@ -121,48 +172,77 @@ def _red_square_share(form: int) -> float:
     return 1 - miss
 
 
+def pool(split: str, part: str, seed: int) -> Pool:
+    """The commands of a part under a seed."""
+    about = SPLITS[split]
+    if about.is_test_of_all or split == ALL or split in COMMANDS or about.random_only:
+        return _published(split, seed)
+    return _own(split, part == "test", seed)
+
+
 @functools.cache
-def pool(split: str, seed: int) -> Pool:
-    """The commands of a split under a seed."""
+def _own(split: str, is_test: bool, seed: int) -> Pool:
+    """A part of a split with training of its own: all commands of the combined set that its rule allows."""
+    about = SPLITS[split]
+    known = {widths for widths, _ in about.patterns}
+    forms = [form for form in _combined(seed) if decode_form(form).widths in known]
+    combinations = (about.shows,) if about.shows else ()
+    if about.shows and not about.has_shots:
+        forms = [form for form in forms if shows(form, about.shows) is not (not is_test)]
+    if not forms:
+        raise UsageError(f"split {split!r} has no commands under recipe 'release'.")
+    wanted, unwanted = (combinations, ()) if is_test else ((), combinations)
+    if about.has_shots:
+        wanted, unwanted = (), ()
+    length = 0 if not about.by_length else 2 if is_test else 1
+    name = f"{split}/{'test' if is_test else 'train'}"
+    return replace(_pool(forms, [WORLDS] * len(forms), name), wanted=wanted, unwanted=unwanted, length=length)
+
+
+@functools.cache
+def _published(split: str, seed: int) -> Pool:
+    """The commands of a published split, or of another test set for models trained on `all`."""
+    about = SPLITS[split]
     if split in COMMANDS:
         forms = list(command_list(seed, split))
         return _pool(forms, [WORLDS] * len(forms))
-    if split == "two_clauses_rd":
+    if about.random_only:
         forms = list(command_list(seed, "two_clauses"))
-        return _pool(forms, [WORLDS] * len(forms), mode=names.RANDOM_ONLY)
-    if split == "all":
-        forms = [form for form in _combined(seed) if _tags(form) == 0]
+        return _pool(forms, [WORLDS] * len(forms), RANDOM_ONLY, FLAG_RANDOM)
+    if split == ALL:
+        forms = [form for form in _combined(seed) if _is_training(form)]
         worlds = [round(WORLDS * (1 - _red_square_share(form))) for form in forms]
-        return _pool(forms, worlds, names.KEEP_NO_RED_SQUARE)
-    if split in ("a1", "a3"):
-        tag, keep = (TAG_A1, names.KEEP_A1) if split == "a1" else (TAG_A3, names.KEEP_A3)
-        forms = [form for form in _combined(seed) if _tags(form) & tag]
-        return _pool(forms, [round(WORLDS * _aimed(form, tag)) for form in forms], keep)
-    if split == "a2":
-        forms = _combined(seed)
-        shares = [_aimed(f, TAG_A2) if _tags(f) & TAG_A2 else _red_square_share(f) for f in forms]
-        return _pool(forms, [round(WORLDS * share) for share in shares], names.KEEP_A2)
+        return replace(_pool(forms, worlds, split), unwanted=held_out())
     stream = keys.Stream("reascan", "release", "commands", split, seed)
-    size = SPLITS[split].parts["test"].rows("release")
+    size = about.parts["test"].rows("release")
     if split == "b2":
         forms = _b2_forms(stream, -(-size // WORLDS))
         return _pool(forms, [WORLDS] * len(forms))
     if split == "c1":
-        return _pool(
-            sample_forms(stream, PATTERNS["three_clauses"], -(-size // 3)), [3] * -(-size // 3), mode=names.RELATION_AND_RANDOM
-        )
+        count = -(-size // 3)
+        forms = sample_forms(stream, PATTERNS["three_clauses"], count)
+        return _pool(forms, [3] * count, RELATION_AND_RANDOM, FLAG_RELATION | FLAG_RANDOM)
     if split == "b1":
         return _pool(_b1_forms(stream, seed, -(-size // 3)), [3] * -(-size // 3))
     if split == "c2":
         return _c2_pool(stream, seed, -(-size // 3))
-    raise UsageError(f"split {split!r} has no recipe 'release'.")
+    forms = [form for form in _combined(seed) if shows(form, about.shows) is not False]
+    if split in AIMS:
+        shares = [_aimed(f, split) if shows(f, ((AIMS[split][1],),)) else _red_square_share(f) for f in forms]
+        return replace(_pool(forms, [round(WORLDS * share) for share in shares], split), wanted=(about.shows,), aim=AIMS[split])
+    if not forms:
+        raise UsageError(f"split {split!r} has no commands under recipe 'release'.")
+    return replace(_pool(forms, [WORLDS] * len(forms), split), wanted=(about.shows,))
 
 
-def _pool(forms: list[int], worlds: list[int], keep: int = names.KEEP_ALL, mode: int = names.ALL_STRATEGIES) -> Pool:
+def _pool(forms: list[int], worlds: list[int], stream: str | int = ORDINARY, strategies: int = ALL_STRATEGIES) -> Pool:
     """The commands that have worlds."""
     kept = [k for k, count in enumerate(worlds) if count > 0]
     return Pool(
-        np.array([forms[k] for k in kept], dtype=np.int64), np.array([worlds[k] for k in kept], dtype=np.int64), keep, mode
+        np.array([forms[k] for k in kept], dtype=np.int64),
+        np.array([worlds[k] for k in kept], dtype=np.int64),
+        stream,
+        strategies,
     )
 
 
@@ -181,7 +261,7 @@ def _c2_pool(stream: keys.Stream, seed: int, count: int) -> Pool:
 
     The original goes through training examples, not through commands, so that a command comes as often as it is drawn.
     """
-    known = [form for form in command_list(seed, "two_clauses") if _tags(form) == 0 and _is_in_line(form)]
+    known = [form for form in command_list(seed, "two_clauses") if _is_training(form) and _is_in_line(form)]
     running = np.cumsum([round(WORLDS * (1 - _red_square_share(form))) for form in known])
     drawn = np.searchsorted(running, [stream.below(int(running[-1])) for _ in range(count)], side="right")
     return _pool([_nested(decode_form(form)) for form in known], [3 * int(n) for n in np.bincount(drawn, minlength=len(known))])
@@ -191,7 +271,9 @@ def _b2_forms(stream: keys.Stream, count: int) -> list[int]:
     """Two-clause commands that say both "same size" and "inside of"."""
     found: list[int] = []
     while len(found) < count:
-        found += [f for f in sample_forms(stream, PATTERNS["two_clauses"], 500) if _tags(f) & TAG_B2 and f not in found]
+        found += [
+            f for f in sample_forms(stream, PATTERNS["two_clauses"], 500) if shows(f, SPLITS["b2"].shows) and f not in found
+        ]
     return found[:count]
 
 
@@ -200,7 +282,7 @@ def _b1_forms(stream: keys.Stream, seed: int, count: int) -> list[int]:
 
     They are the first ones in the order of the original's grammar, which begins with targets that have a shape and no other word.
     """
-    seen = [decode_form(f) for f in _combined(seed) if _tags(f) == 0]
+    seen = [decode_form(f) for f in _combined(seed) if _is_training(f)]
     phrases = {phrase for command in seen for phrase in command.phrases}
     trios = {frozenset(command.phrases) for command in seen}
     pairs = {frozenset(command.description.relations[1:]) for command in seen if len(command.phrases) == 3}

@@ -10,6 +10,9 @@ from recombine.families.reascan.kernel import (
     ATTRIBUTE,
     CELLS,
     CONTRAST,
+    FLAG_ATTRIBUTE,
+    FLAG_RELATION,
+    GOAL,
     GRID,
     HIGH,
     ISOMORPHISM,
@@ -57,7 +60,7 @@ SWAP = 64
 """What an isomorphic decoy is there for: SWAP + VARIANT * a + b, words of phrases a and b swapped."""
 SWAP_KINDS = 4
 """A swap among the choices is (a * VARIANT + b) * SWAP_KINDS + kind of word."""
-PLANT_TRIES, CONTRAST_TRIES, SWAP_TRIES, FILL_TRIES = 24, 24, 8, 24
+PLANT_TRIES, CONTRAST_TRIES, SWAP_TRIES, FILL_TRIES, GOAL_TRIES = 24, 24, 8, 24, 80
 FILL_FROM, FILL_SPREAD = 10, 7
 """Random objects fill a world up to a uniform number from FILL_FROM on."""
 BOX_SHARE = 10
@@ -77,12 +80,14 @@ def is_word(words: Ints, j: int, kind: int) -> Any:
     return j > 0
 
 
-def add_decoys(scene: Scene, said: Saying, desk: Desk) -> Any:
-    """A decoy for every clause, then for every word; False if one cannot be had and may not be marked as spare."""
+def add_decoys(strategies: int, scene: Scene, said: Saying, desk: Desk) -> Any:
+    """A decoy for every clause, then for every word, as the strategies say; False if one cannot be had and may not be spare."""
     st, spare = scene.st, desk.marks[2]
     n_spare = 0
     for step in range(4):
         kind = DROP_CLAUSE if step == 0 else step - 1
+        if strategies & (FLAG_RELATION if kind == DROP_CLAUSE else FLAG_ATTRIBUTE) == 0:
+            continue
         for j in range(st[NODES]):
             if not is_word(said.words, j, kind):
                 continue
@@ -222,21 +227,28 @@ def is_swappable(words: Ints, a: int, b: int, kind: int) -> Any:
     return x >= 0 and y >= 0 and (kind == 1 or (x != BOX and y != BOX))
 
 
-def add_random(scene: Scene, said: Saying, desk: Desk) -> Any:
-    """Random objects up to a random number, and a second fit for each phrase that is to be said with "a"; how many were added."""
-    st, words, rng = scene.st, said.words, desk.rng
-    start = st[N]
+def add_seconds(scene: Scene, said: Saying, desk: Desk) -> None:
+    """A second object for each phrase that is to be said with "a" and fits one object only, so that "the" is no cue."""
+    st, words = scene.st, said.words
+    before = st[N]
     for j in range(1, st[NODES]):
         if said.the[j] == 0 and popcount(fit(scene.sets, st, words[j, 0], words[j, 1], words[j, 2])) == 1:
             scatter(words[j, 0], words[j, 1], words[j, 2], ANYWHERE, scene, said, desk)
-    goal = min(st[LIMIT], FILL_FROM + below(rng, FILL_SPREAD))
-    for _ in range(FILL_TRIES):
+    name_new(before, st, desk.marks[0], desk.marks[1], RANDOM, -1)
+
+
+def add_random(scene: Scene, said: Saying, desk: Desk) -> Any:
+    """Random objects up to the world's goal, or to a random number; False if the goal is not met."""
+    st, rng = scene.st, desk.rng
+    before, is_due = st[N], st[GOAL] > 0
+    goal = st[GOAL] if is_due else min(st[LIMIT], FILL_FROM + below(rng, FILL_SPREAD))
+    for _ in range(GOAL_TRIES if is_due else FILL_TRIES):
         if st[N] >= goal:
             break
         shape = BOX if below(rng, BOX_SHARE) == 0 else below(rng, 3)
         scatter(NO_SIZE, -1, shape, ANYWHERE, scene, said, desk)
-    name_new(start, st, desk.marks[0], desk.marks[1], RANDOM, -1)
-    return st[N] - start
+    name_new(before, st, desk.marks[0], desk.marks[1], RANDOM, -1)
+    return not is_due or st[N] == goal
 
 
 def scatter(size: int, color: int, shape: int, at: int, scene: Scene, said: Saying, desk: Desk) -> Any:
@@ -260,7 +272,18 @@ def scatter(size: int, color: int, shape: int, at: int, scene: Scene, said: Sayi
     if cell < 0:
         return False
     add(things, sets, boards, st, value, c, s, row_of(cell), column_of(cell))
-    if is_unique(things, sets, st, said.words, said.links, said.the, desk.scratch):
+    # An object that no phrase fits changes nothing about what the command means.
+    if not is_named(said.words, st, value, c, s) or is_unique(things, sets, st, said.words, said.links, said.the, desk.scratch):
         return True
     cut(things, sets, boards, st, before)
+    return False
+
+
+def is_named(words: Ints, st: Ints, size: int, color: int, shape: int) -> Any:
+    """Whether some phrase fits an object of this kind."""
+    for j in range(st[NODES]):
+        if words[j, 0] != NO_SIZE and size != (st[LOW] if words[j, 0] == SMALL else st[HIGH]):
+            continue
+        if (words[j, 1] < 0 or words[j, 1] == color) and (words[j, 2] < 0 or words[j, 2] == shape):
+            return True
     return False

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recombine import kernels, keys
 from recombine.core import Batch, Job, option
 from recombine.errors import BadOption, Infeasible
+from recombine.families.reascan.kernel import FLAG_ATTRIBUTE, FLAG_ISOMORPHISM, FLAG_RANDOM, FLAG_RELATION
 from recombine.families.reascan.plan import (
     MAX_PHRASES,
     N_MANNERS,
@@ -19,14 +20,26 @@ from recombine.families.reascan.plan import (
     count_structures,
     parse_pattern,
 )
-from recombine.families.reascan.rows import Ints, columns, desk_of, grammar_of, saying_of, scene_of, sink_of, speech_of
+from recombine.families.reascan.rows import (
+    Asked,
+    Ints,
+    columns,
+    conditions_of,
+    desk_of,
+    grammar_of,
+    saying_of,
+    scene_of,
+    sink_of,
+    speech_of,
+)
 from recombine.families.reascan.sound import kernel
-from recombine.families.reascan.splits import OPTIONS, RULES, Rule
+from recombine.families.reascan.splits import CROWD, CROWD_SHARES, LIES, OPTIONS, Combination, Rule, rule_of, strategies_of
 from recombine.grid.codes import DIRECTIONS
 
 REJECTIONS = ("command outside the split", "other part", "no such world", "world outside the split", "command given up")
 KERNEL_NAME = "recombine.families.reascan.sound.kernel"
-COMMANDS_NAME = "recombine.families.reascan.kernel"
+COMMANDS_NAME = "recombine.families.reascan.commands"
+ALL_FLAGS = FLAG_RELATION | FLAG_ATTRIBUTE | FLAG_ISOMORPHISM | FLAG_RANDOM
 PART_CODES = MappingProxyType({"test": 0, "validation": 1, "train": 2})
 BLOCK = 1 << 15
 """Commands of a pattern are listed in blocks of so many numbers."""
@@ -43,20 +56,22 @@ class Aims(NamedTuple):
     agents: Ints  # [4, target cells, agent cells]: running sums of the weights of agent cells
 
 
-def rule_of(job: Job) -> Rule:
-    """The part's rule, with the option `pattern` filled in."""
-    rule = RULES[job.split, job.part]
-    if job.split != "pattern":
+def rule_for(job: Job) -> Rule:
+    """The part's rule, with the options filled in."""
+    rule = rule_of(job.split, job.part, str(option(job, OPTIONS, "c2_relations")))
+    if rule.patterns:
         return rule
-    return Rule(((parse_pattern(option(job, OPTIONS, "pattern")), 1),))
+    return rule._replace(patterns=((parse_pattern(option(job, OPTIONS, "pattern")), 1),))
 
 
 def sound(job: Job, compiled: bool | None = None) -> Batch:
     """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone, never on `compiled`."""
     n = job.stop - job.start
-    rule, grid = rule_of(job), int(option(job, OPTIONS, "grid_size"))
-    grammar = grammar_of(rule.patterns, int(option(job, OPTIONS, "max_objects")))
+    rule, grid, most = rule_for(job), int(option(job, OPTIONS, "grid_size")), int(option(job, OPTIONS, "max_objects"))
+    grammar, asked = grammar_of(rule.patterns, most), asked_of(job, rule)
     limit = int(grammar.patterns[:, 1 + MAX_PHRASES].max())
+    if asked.settings[kernel.P_MATCHED]:
+        limit = max(CROWD)
     least = 2 * int(grammar.patterns[:, 0].max()) + 1
     if limit < least:
         raise BadOption(f"option max_objects is {limit}, but commands of this split need at least {least} objects.")
@@ -69,8 +84,8 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
     sink = sink_of(n, grid, limit)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     done = kernels.load(KERNEL_NAME, compiled).sound_rows(
-        keys.states(job.base(), job.start, job.stop), _given(job, rule), _settings(job, rule), grammar,
-        aims_of(grid, rule.directions), speech_of(), scene_of(grid), saying_of(), desk_of(grid), sink, rejected,
+        keys.states(job.base(), job.start, job.stop), _given(job, rule), asked, grammar, aims_of(grid, directions_of(rule)),
+        speech_of(), scene_of(grid), saying_of(), desk_of(grid), sink, rejected,
     )  # fmt: skip
     if done < n:
         raise Infeasible(
@@ -80,21 +95,43 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
     return Batch(job, job.start, columns(grid, sink, [widths for widths, _ in rule.patterns]), counts)
 
 
-def _settings(job: Job, rule: Rule) -> NDArray[np.int64]:
-    """The kernel's settings (`kernel.P_GRID` and the others)."""
+def asked_of(job: Job, rule: Rule) -> Asked:
+    """What the kernel is asked for."""
+    strategies = strategies_of(job, FLAG_RANDOM if rule.random_only else ALL_FLAGS)
+    is_crowded = rule.is_matched and not option(job, OPTIONS, "max_objects") and option(job, OPTIONS, "crowding") == "matched"
     settings = np.zeros(kernel.N_SETTINGS, dtype=np.int64)
     settings[kernel.P_GRID] = option(job, OPTIONS, "grid_size")
-    settings[kernel.P_RD] = rule.random_only
-    settings[kernel.P_PART] = PART_CODES[job.part] if rule.keeps_part else -1
-    settings[kernel.P_TAGS] = rule.tags
-    settings[kernel.P_MANNER] = 2 if rule.manner == 5 else rule.manner
+    settings[kernel.P_STRATEGIES] = strategies
+    settings[kernel.P_PART] = PART_CODES[job.part] if rule.is_hashed else -1
     settings[kernel.P_LENGTH] = rule.length
     settings[kernel.P_CUT] = option(job, OPTIONS, "longest")
     settings[kernel.P_INTERACTION] = round(option(job, OPTIONS, "interaction") * kernel.MILLION)
     settings[kernel.P_SPARE_OK] = option(job, OPTIONS, "max_objects") > 0
-    settings[kernel.P_SHOTS] = option(job, OPTIONS, "shots") if rule.manner == 2 else 0
+    settings[kernel.P_SHOTS] = option(job, OPTIONS, "shots") if rule.has_shots else 0
     settings[kernel.P_FIRST] = job.start
-    return settings
+    settings[kernel.P_MATCHED] = is_crowded and strategies & FLAG_RANDOM != 0
+    crowd = np.array([CROWD, np.cumsum(CROWD_SHARES)], dtype=np.int64)
+    return Asked(settings, *conditions_of(rule.wanted, rule.unwanted), crowd)
+
+
+def directions_of(rule: Rule) -> tuple[int, ...]:
+    """The directions in which the target may lie, as far as they alone decide whether a row is wanted."""
+    found = []
+    for code in range(len(DIRECTIONS)):
+        is_out = any(_shows_by_direction(combination, code) is False for combination in rule.wanted)
+        is_out = is_out or (not rule.has_shots and any(_shows_by_direction(c, code) is True for c in rule.unwanted))
+        if not is_out:
+            found.append(code)
+    return tuple(found)
+
+
+def _shows_by_direction(combination: Combination, code: int) -> bool | None:
+    """Whether a target in this direction shows the combination; None if that depends on more."""
+    alternatives = []
+    for atoms in combination:
+        is_false = any(atom.kind == LIES and atom.a != code for atom in atoms)
+        alternatives.append(False if is_false else True if all(atom.kind == LIES for atom in atoms) else None)
+    return True if True in alternatives else None if None in alternatives else False
 
 
 def _given(job: Job, rule: Rule) -> NDArray[np.int64]:
@@ -102,7 +139,7 @@ def _given(job: Job, rule: Rule) -> NDArray[np.int64]:
     n = job.stop - job.start
     if option(job, OPTIONS, "commands") == "sampled":
         return np.zeros(n, dtype=np.int64)
-    if len(rule.patterns) != 1 or rule.tags >= 0:
+    if len(rule.patterns) != 1 or rule.wanted or rule.unwanted:
         raise BadOption(
             f"option commands is 'all', but split {job.split!r} does not go through the commands of one pattern; use 'sampled'."
         )

@@ -10,6 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recombine.draws import below
+from recombine.families.reascan.commands import (
+    MAYBE,
+    NO,
+    adverb_of,
+    bucket_of,
+    direction_of,
+    draw_form,
+    is_dead,
+    unpack,
+    verb_of,
+    verdict,
+)
 from recombine.families.reascan.kernel import (
     ATTRIBUTE,
     CELLS,
@@ -17,6 +29,7 @@ from recombine.families.reascan.kernel import (
     FLAG_ISOMORPHISM,
     FLAG_RANDOM,
     FLAG_RELATION,
+    GOAL,
     GRID,
     HIGH,
     LIMIT,
@@ -26,21 +39,13 @@ from recombine.families.reascan.kernel import (
     RANDOM,
     RELATION,
     SPARE_OK,
-    TAG_A2,
     TARGET,
     N,
     add,
-    adverb_of,
-    bucket_of,
     clear,
-    draw_form,
     encode_cell,
-    is_dead,
-    mentions_red_square,
+    finish,
     name_new,
-    tags_of,
-    unpack,
-    verb_of,
     write_row,
 )
 from recombine.families.reascan.sound.decoys import (
@@ -48,44 +53,43 @@ from recombine.families.reascan.sound.decoys import (
     add_decoys,
     add_isomorph,
     add_random,
+    add_seconds,
     mark_spare,
     scatter,
 )
 from recombine.families.reascan.sound.world import NEW, NO_KIND, build, draw_size, fit, is_unique, set_pairs
 from recombine.grid.codes import (
     BIG,
-    CAUTIOUS,
     COLOR,
     COLUMN,
     COLUMN_STEP,
     NO_SIZE,
     PULL,
     PUSH,
-    RED,
     ROW,
     ROW_STEP,
     SHAPE,
     SIZE,
     SMALL,
-    SPIN,
-    SQUARE,
     WALK,
     ZIGZAG,
 )
-from recombine.grid.kernel import arrival, fill_board, plan, popcount
+from recombine.grid.kernel import arrival, plan, popcount
 
 if TYPE_CHECKING:
-    from recombine.families.reascan.rows import Desk, Grammar, Ints, Saying, Scene, Sink, Speech, Words
+    from recombine.families.reascan.rows import Asked, Desk, Grammar, Ints, Saying, Scene, Sink, Speech, Words
     from recombine.families.reascan.sound.generate import Aims
 
 KERNEL = True
 LEAN = True
 
-(
-    P_GRID, P_RD, P_PART, P_TAGS, P_MANNER, P_LENGTH, P_CUT, P_INTERACTION, P_SPARE_OK, P_SHOTS, P_FIRST,
-) = range(11)  # fmt: skip
-N_SETTINGS = 11
-"""Settings of the whole call; -1 in P_PART or P_TAGS is "any"."""
+P_GRID, P_STRATEGIES, P_PART, P_LENGTH, P_CUT, P_INTERACTION, P_SPARE_OK, P_SHOTS, P_FIRST, P_MATCHED = range(10)
+"""Settings of the whole call. P_PART is -1 if any part will do; the first P_SHOTS rows show what training must not show."""
+N_SETTINGS = 10
+UP_TO, BEYOND = 1, 2
+"""Values of P_LENGTH: at most P_CUT actions, or more; 0 if any number will do."""
+PLANNED = FLAG_RELATION | FLAG_ATTRIBUTE
+"""With both of these strategies, every word and clause is needed."""
 ANYWHERE, CAN_PUSH, CAN_PUSH_ZIGZAG, CANNOT_PULL = 0, 1, 2, 3
 """Modes of the aim tables. ANYWHERE: every pair of cells. CAN_PUSH and CAN_PUSH_ZIGZAG: the cell behind the target is in the
 grid, for plain and for zigzag walking. CANNOT_PULL: the agent is not next to the target."""
@@ -95,8 +99,6 @@ R_COMMAND, R_PART, R_WORLD, R_CLAIM, R_GIVEN_UP = 0, 1, 2, 3, 4
 FAILED, OUTSIDE, NO_PIVOTS, SKIPPED = -1, -2, -3, -4
 """Why there is no world yet: this attempt failed; it is outside the split; the mentioned objects do not fit with this target;
 command, target and agent are not wanted."""
-OUT, ANY_RED, NO_RED, SOME_RED = -2, -1, 0, 1
-"""What `wanted_red` says of a command."""
 SPARE_FROM = 60
 """After so many draws, a row whose command was given may mark words as spare instead."""
 MOST_TRIES, MOST_COMMANDS = 100_000, 300
@@ -108,43 +110,6 @@ TARGET_TRIES, WORLD_TRIES, BLOCK_TRIES = 8, 6, 12
 
 
 # --- what the split asks for -------------------------------------------------------------------------------------------
-
-
-def is_manner_wanted(manner: int, rule: int, row: int, shots: int) -> Any:
-    """Whether verb and adverb belong to the split: rule 0 any; 1 cautiously, 2 not; 3 pull while spinning, 4 not.
-
-    Under rule 2 the first `shots` rows are "cautiously" and no others.
-    """
-    verb, adverb = verb_of(manner), adverb_of(manner)
-    if rule == 1 or (rule == 2 and row < shots):
-        return adverb == CAUTIOUS
-    if rule == 2:
-        return adverb != CAUTIOUS
-    if rule == 3:
-        return verb == PULL and adverb == SPIN
-    if rule == 4:
-        return verb != PULL or adverb != SPIN
-    return True
-
-
-def wanted_red(form: int, nodes: int, words: Ints, codes: Ints, links: Ints, settings: Ints, row: int, mixer: Words) -> Any:
-    """OUT if the command is outside the split; else whether a mentioned object must be a red square, must not, or may."""
-    if not is_manner_wanted(form, settings[P_MANNER], row, settings[P_SHOTS]):
-        return OUT
-    wanted = settings[P_TAGS]
-    if wanted < 0:
-        return ANY_RED
-    tags = tags_of(nodes, words, codes, links, mixer)
-    if (tags | TAG_A2) != (wanted | TAG_A2):
-        return OUT
-    if wanted & TAG_A2 == 0:
-        return OUT if tags & TAG_A2 != 0 else NO_RED
-    if tags & TAG_A2 != 0:
-        return ANY_RED
-    for j in range(nodes):
-        if (words[j, 1] < 0 or words[j, 1] == RED) and (words[j, 2] < 0 or words[j, 2] == SQUARE):
-            return SOME_RED
-    return OUT
 
 
 def is_part(form: int, things: Ints, aim: Ints, settings: Ints, mixer: Words) -> Any:
@@ -161,10 +126,18 @@ def can_have_length(form: int, agent: Ints, things: Ints, settings: Ints, boards
     if settings[P_LENGTH] == 0:
         return True
     walk = plan(boards[CELLS], settings[P_GRID], agent, things[0], WALK, adverb_of(form), out)
-    if settings[P_LENGTH] == 1:
+    if settings[P_LENGTH] == UP_TO:
         return walk <= settings[P_CUT]
     most = 0 if verb_of(form) == WALK else 10 * settings[P_GRID]
     return walk + most > settings[P_CUT]
+
+
+def is_wanted(form: int, known: int, is_shot: bool, asked: Asked, scene: Scene, said: Saying, desk: Desk) -> Any:
+    """The verdict on a row whose target and agent are drawn, and `known` of its mentioned objects: MAYBE counts as true."""
+    return verdict(
+        form, known, direction_of(scene.agent, scene.things), scene.things, scene.st[NODES], said.words, said.codes, said.links,
+        asked.atoms, asked.combinations, is_shot, desk.mixer,
+    ) != NO  # fmt: skip
 
 
 # --- target and agent ------------------------------------------------------------------------------------------------
@@ -244,22 +217,23 @@ def draw_target(manner: int, settings: Ints, aims: Aims, scene: Scene, said: Say
 # --- one world -------------------------------------------------------------------------------------------------------
 
 
-def grow(manner: int, is_rd: int, red: int, attempt: int, scene: Scene, said: Saying, desk: Desk) -> Any:
+def grow(form: int, is_open: bool, attempt: int, is_shot: bool, asked: Asked, scene: Scene, said: Saying, desk: Desk) -> Any:
     """Everything after the target's own attributes; returns the flags of the strategies used, or FAILED, OUTSIDE or NO_PIVOTS.
 
-    things[0] already holds the target. `red` says whether a mentioned object must be a red square. Later attempts promise less
+    things[0] already holds the target. `is_open`: whether the rule depends on the mentioned objects. Later attempts promise less
     "the".
     """
     things, sets, boards, st = scene.things, scene.sets, scene.boards, scene.st
     words, links, marks, aim = said.words, said.links, desk.marks, scene.aim
-    grid = st[GRID]
+    grid, strategies = st[GRID], asked.settings[P_STRATEGIES]
+    is_planned = strategies & PLANNED == PLANNED
     target_size, target_color, target_shape = things[0, SIZE], things[0, COLOR], things[0, SHAPE]
     row, column = aim[0] // grid, aim[0] % grid
     clear(sets, boards, marks, st)
     add(things, sets, boards, st, target_size, target_color, target_shape, row, column)
     boards[CELLS, scene.agent[0]] |= 1 << scene.agent[1]
-    way = arrival(scene.agent, things[0], adverb_of(manner))
-    if verb_of(manner) == PULL:
+    way = arrival(scene.agent, things[0], adverb_of(form))
+    if verb_of(form) == PULL:
         way = (way + 2) % 4
     next_row, next_column = row + ROW_STEP[way], column + COLUMN_STEP[way]
     is_in = 0 <= next_row < grid and 0 <= next_column < grid
@@ -270,37 +244,39 @@ def grow(manner: int, is_rd: int, red: int, attempt: int, scene: Scene, said: Sa
     desk.lists[0, 0] = 0
     for j in range(1, nodes):
         desk.lists[0, j] = NEW
-    promise_the(links, nodes, said.the, attempt, is_rd, desk.rng)
+    promise_the(links, nodes, said.the, attempt, is_planned, desk.rng)
     if not build(things, sets, boards, st, scene.pairs, words, links, desk.lists[0], -1, NO_KIND, desk.rng):
         return NO_PIVOTS
-    if red >= 0 and mentions_red_square(things, nodes) != (red == SOME_RED):
+    if is_open and not is_wanted(form, nodes, is_shot, asked, scene, said, desk):
         return OUTSIDE
     name_new(0, st, marks[0], marks[1], PIVOT, -1)
     marks[0, 0] = TARGET
     if not is_unique(things, sets, st, words, links, said.the, desk.scratch):
         return FAILED
     flags = 0
-    if is_rd == 0:
-        if not add_decoys(scene, said, desk):
-            return FAILED
-        if add_isomorph(scene, said, desk):
-            flags |= FLAG_ISOMORPHISM
+    if not add_decoys(strategies, scene, said, desk):
+        return FAILED
+    if strategies & FLAG_ISOMORPHISM != 0 and add_isomorph(scene, said, desk):
+        flags |= FLAG_ISOMORPHISM
     if not add_contrasts(scene, said, desk):
         return FAILED
     # Something that is not to move needs an object, or the wall, in its way.
-    if verb_of(manner) != WALK and aim[2] == 0 and is_in and (boards[CELLS, next_row] >> next_column) & 1 == 0:
-        if not add_block(encode_cell(next_row, next_column), scene, said, desk):
-            return FAILED
-        flags |= FLAG_RANDOM
-    if add_random(scene, said, desk) > 0:
-        flags |= FLAG_RANDOM
-    if is_rd != 0 or st[SPARE_OK] != 0:
+    is_blocked = verb_of(form) == WALK or aim[2] != 0 or not is_in or (boards[CELLS, next_row] >> next_column) & 1 != 0
+    if not is_blocked and not add_block(encode_cell(next_row, next_column), scene, said, desk):
+        return FAILED
+    if is_planned and strategies & FLAG_RANDOM != 0:
+        add_seconds(scene, said, desk)
+    if strategies & FLAG_RANDOM != 0 and not add_random(scene, said, desk):
+        return FAILED
+    if not is_planned or st[SPARE_OK] != 0:
         mark_spare(things, sets, st, words, links, marks[2], desk.scratch)
     for i in range(nodes, st[N]):
         if marks[0, i] == RELATION:
             flags |= FLAG_RELATION
         elif marks[0, i] == ATTRIBUTE:
             flags |= FLAG_ATTRIBUTE
+        elif marks[0, i] == RANDOM:
+            flags |= FLAG_RANDOM
     return flags
 
 
@@ -316,14 +292,14 @@ def add_block(at: int, scene: Scene, said: Saying, desk: Desk) -> Any:
     return True
 
 
-def promise_the(links: Ints, nodes: int, the: Ints, attempt: int, is_rd: int, rng: Words) -> None:
+def promise_the(links: Ints, nodes: int, the: Ints, attempt: int, is_planned: bool, rng: Words) -> None:
     """Choose the phrases that must fit one object only: in about half of the first attempts one of the last clause's, else none.
 
     A phrase with a clause of its own is never chosen: its clause is needed only if the phrase alone fits several objects.
     """
     for j in range(nodes):
         the[j] = 0
-    if is_rd != 0 or nodes == 1 or below(rng, 2 + attempt) > 0:
+    if not is_planned or nodes == 1 or below(rng, 2 + attempt) > 0:
         return
     j = 1 + below(rng, nodes - 1)
     while j + 1 < nodes and links[0, j + 1] == j:
@@ -332,28 +308,20 @@ def promise_the(links: Ints, nodes: int, the: Ints, attempt: int, is_rd: int, rn
 
 
 def sound_rows(
-    states: Words,
-    given: Ints,
-    settings: Ints,
-    grammar: Grammar,
-    aims: Aims,
-    speech: Speech,
-    scene: Scene,
-    said: Saying,
-    desk: Desk,
-    sink: Sink,
-    rejected: Ints,
-) -> Any:
+    states: Words, given: Ints, asked: Asked, grammar: Grammar, aims: Aims, speech: Speech, scene: Scene, said: Saying, desk: Desk,
+    sink: Sink, rejected: Ints,
+) -> Any:  # fmt: skip
     """Generate one row per state. Returns the number of rows done: fewer than asked if no example keeps the split's claim.
 
     given[i] is row i's form, or 0 to draw one.
     """
-    st, rng = scene.st, desk.rng
+    st, rng, settings = scene.st, desk.rng, asked.settings
     for i in range(states.shape[0]):
         rng[0] = states[i]
+        st[GOAL] = asked.crowd[0, draw_cumulative(asked.crowd[1], rng)] if settings[P_MATCHED] != 0 else 0
+        is_shot = settings[P_FIRST] + i < settings[P_SHOTS]
         found = FAILED
-        tries, failures, attempts, p, length = 0, 0, 0, 0, 0
-        form = given[i]
+        tries, failures, p, form = 0, 0, 0, given[i]
         while found < 0:
             tries += 1
             if tries > MOST_TRIES or failures > MOST_COMMANDS:
@@ -364,57 +332,69 @@ def sound_rows(
                     grammar.patterns[p], grammar.roots[p], grammar.steps, grammar.counts, said.codes, said.links, rng
                 )
             nodes = unpack(form, said.words, said.codes, said.links)
-            row = settings[P_FIRST] + i
-            red = wanted_red(form, nodes, said.words, said.codes, said.links, settings, row, desk.mixer)
-            if red == OUT or (given[i] == 0 and is_dead(nodes, said.words, said.links)):
+            first = verdict(
+                form,
+                0,
+                -1,
+                scene.things,
+                nodes,
+                said.words,
+                said.codes,
+                said.links,
+                asked.atoms,
+                asked.combinations,
+                is_shot,
+                desk.mixer,
+            )
+            if first == NO or (given[i] == 0 and is_dead(nodes, said.words, said.links)):
                 rejected[R_COMMAND] += 1
                 continue
             st[NODES] = nodes
-            st[LIMIT] = grammar.patterns[p, LIMIT_COLUMN]
+            st[LIMIT] = st[GOAL] if st[GOAL] > 0 else grammar.patterns[p, LIMIT_COLUMN]
             set_pairs(said.words, st, scene.pairs)
-            is_given = given[i] != 0 and tries > SPARE_FROM
-            for _ in range(TARGET_TRIES):
-                if not draw_target(form, settings, aims, scene, said, rng):
-                    rejected[R_WORLD] += 1
-                    continue
-                if not is_part(form, scene.things, scene.aim, settings, desk.mixer):
-                    rejected[R_PART] += 1
-                    found = SKIPPED
-                    break
-                if (red == NO_RED and mentions_red_square(scene.things, 1)) or not can_have_length(
-                    form, scene.agent, scene.things, settings, scene.boards, desk.out
-                ):
-                    rejected[R_CLAIM] += 1
-                    found = SKIPPED
-                    break
-                for attempt in range(WORLD_TRIES):
-                    attempts += 1
-                    is_last_resort = (settings[P_SPARE_OK] != 0 or is_given) and attempt == WORLD_TRIES - 1
-                    st[SPARE_OK] = 1 if is_last_resort else 0
-                    found = grow(form, settings[P_RD], red, attempt, scene, said, desk)
-                    if found != FAILED:
-                        break
-                    rejected[R_WORLD] += 1
-                if found >= 0:
-                    length = finish(form, scene, desk)
-                    if settings[P_LENGTH] != 0 and (length > settings[P_CUT]) != (settings[P_LENGTH] == 2):
-                        found = OUTSIDE
-                if found == OUTSIDE:
-                    rejected[R_CLAIM] += 1
-                if found >= 0 or found == OUTSIDE:
-                    break
+            st[SPARE_OK] = 1 if settings[P_SPARE_OK] != 0 or (given[i] != 0 and tries > SPARE_FROM) else 0
+            found = make_world(form, first == MAYBE, is_shot, asked, aims, scene, said, desk, rejected)
             if found in (FAILED, NO_PIVOTS):
                 failures += 1
                 rejected[R_GIVEN_UP] += 1
         for j in range(st[NODES]):
             fitting = fit(scene.sets, st, said.words[j, 0], said.words[j, 1], said.words[j, 2])
             said.the[j] = 1 if j == 0 or popcount(fitting) == 1 else 0
-        write_row(i, form, found, attempts, p, length, scene, said, desk, sink, speech)
+        write_row(i, form, found, tries, p, finish(form, scene, desk), scene, said, desk, sink, speech)
     return states.shape[0]
 
 
-def finish(form: int, scene: Scene, desk: Desk) -> Any:
-    """Write the actions of a finished world to `desk.out`; returns how many."""
-    board, grid = scene.boards[CELLS], scene.st[GRID]
-    fill_board(board, grid, scene.things, scene.st[N])
-    return plan(board, grid, scene.agent, scene.things[0], verb_of(form), adverb_of(form), desk.out)
+def make_world(
+    form: int, is_open: bool, is_shot: bool, asked: Asked, aims: Aims, scene: Scene, said: Saying, desk: Desk, rejected: Ints
+) -> Any:
+    """Draw target and agent, and grow a world around them, a few times; returns its flags, or why there is none."""
+    settings, st = asked.settings, scene.st
+    may_spare = st[SPARE_OK]
+    found = FAILED
+    for _ in range(TARGET_TRIES):
+        if not draw_target(form, settings, aims, scene, said, desk.rng):
+            rejected[R_WORLD] += 1
+            continue
+        if not is_part(form, scene.things, scene.aim, settings, desk.mixer):
+            rejected[R_PART] += 1
+            return SKIPPED
+        if (is_open and not is_wanted(form, 1, is_shot, asked, scene, said, desk)) or not can_have_length(
+            form, scene.agent, scene.things, settings, scene.boards, desk.out
+        ):
+            rejected[R_CLAIM] += 1
+            return SKIPPED
+        for attempt in range(WORLD_TRIES):
+            st[SPARE_OK] = may_spare if attempt == WORLD_TRIES - 1 else 0
+            found = grow(form, is_open, attempt, is_shot, asked, scene, said, desk)
+            if found != FAILED:
+                break
+            rejected[R_WORLD] += 1
+        if found >= 0 and settings[P_LENGTH] != 0:
+            is_long = finish(form, scene, desk) > settings[P_CUT]
+            if is_long != (settings[P_LENGTH] == BEYOND):
+                found = OUTSIDE
+        if found == OUTSIDE:
+            rejected[R_CLAIM] += 1
+        if found >= 0 or found == OUTSIDE:
+            break
+    return found

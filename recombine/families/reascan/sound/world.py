@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recombine.draws import below
+from recombine.families.reascan.commands import is_leaf
 from recombine.families.reascan.kernel import (
     ANCHORS,
     CELLS,
@@ -195,11 +196,24 @@ def can_bind(things: Ints, sets: Ints, scratch: Ints, m: int, root: int) -> Any:
 
 
 def is_unique(things: Ints, sets: Ints, st: Ints, words: Ints, links: Ints, the: Ints, scratch: Ints) -> Any:
-    """Whether the command means one object only, and every phrase that was promised "the" fits one object only."""
-    for j in range(1, st[NODES]):
-        if the[j] != 0 and popcount(fit(sets, st, words[j, 0], words[j, 1], words[j, 2])) > 1:
+    """Whether the command means the target only, and every phrase that was promised "the" fits one object only.
+
+    Two phrases may mean the same object here, but no object is related to itself. That reading means at least all that the
+    reading with different objects means, so one referent under it is one referent under both.
+    """
+    nodes = st[NODES]
+    for j in range(nodes):
+        scratch[FIT_ROW, j] = fit(sets, st, words[j, 0], words[j, 1], words[j, 2])
+        if j > 0 and the[j] != 0 and popcount(scratch[FIT_ROW, j]) > 1:
             return False
-    return not has_rival(things, sets, st, words, links, -1, NO_KIND, scratch)
+    for j in range(nodes - 1, 0, -1):
+        left = scratch[FIT_ROW, j]
+        reach = left & 0
+        while left:
+            reach |= parents(things, sets, st[GRID], links[1, j], lowest(left))
+            left &= left - 1
+        scratch[FIT_ROW, links[0, j]] &= reach
+    return scratch[FIT_ROW, 0] & ~1 == 0
 
 
 # --- groups of new objects -------------------------------------------------------------------------------------------
@@ -346,14 +360,6 @@ def pick_one(choices: int, node: Ints, i: int, rng: Words) -> None:
     count = popcount(choices)
     if count:
         node[i] = nth(choices, below(rng, count))
-
-
-def is_leaf(links: Ints, nodes: int, i: int) -> Any:
-    """Whether no phrase hangs on phrase i."""
-    for e in range(i + 1, nodes):  # noqa: SIM110 - Numba compiles no generators
-        if links[0, e] == i:
-            return False
-    return True
 
 
 def mark_fresh(st: Ints, links: Ints, j: int, kind: int, fresh: Ints) -> None:
