@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recombine.columns import Coded, Ragged, Text
+from recombine.abilities import Faceted
+from recombine.columns import Coded, Ragged, Text, value_at
 from recombine.core import Batch, Example
 from recombine.families.reascan import REASCAN as reascan
 from recombine.families.reascan import oracle, oracle_claims, oracle_reader, splits
@@ -261,3 +262,22 @@ def test_proofs_are_grammatical() -> None:
     assert " rules out " in steps
     assert " ne " not in steps
     assert "to the north-east" in steps
+
+
+# --- facets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("split", "recipe"), [("all", "sound"), ("nested", "sound"), ("pattern", "sound"), ("c1", "release")])
+def test_facets_of_a_batch_are_those_of_its_examples(split: str, recipe: str) -> None:
+    assert isinstance(reascan, Faceted)
+    batch = rows(split, n=30, recipe=recipe)
+    columns = reascan.facet_columns(batch, list(reascan.FACETS))
+    for row in range(len(batch)):
+        values = reascan.facet_values(reascan.example(batch, row))
+        assert set(values) == set(reascan.FACETS)
+        for name, facet in reascan.FACETS.items():
+            found = value_at(columns[name], row)
+            assert (tuple(found) if facet.many else found) == values[name], name
+            if facet.kind == "word" and name != "pattern":
+                listed = values[name] if facet.many else (values[name],)
+                assert set(listed) <= set(facet.values), name  # type: ignore[arg-type]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.abilities import Prompts
+    from recombine.columns import Column
+    from recombine.facets import Facet, Value
 
 __all__ = ["REASCAN", "ReascanFamily"]
 
@@ -134,6 +136,25 @@ class ReascanFamily:
         from recombine.families.reascan.survey import survey
 
         return survey(examples)
+
+    @property
+    def FACETS(self) -> Mapping[str, Facet]:
+        """What predicates, pairs and charts can say about an example, by name."""
+        from recombine.families.reascan.facets import FACETS
+
+        return FACETS
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        from recombine.families.reascan.facets import facet_values
+
+        return facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The values of these facets in every row of a batch."""
+        from recombine.families.reascan.facets import facet_columns
+
+        return facet_columns(batch, names)
 
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a released document, as a stream."""
