@@ -333,19 +333,31 @@ def test_the_proof_names_each_rival() -> None:
         assert not rivals or "but" in steps or "ruled out" in steps
 
 
-def test_prediction_files_and_vocabularies(tmp_path: Path) -> None:
-    found = examples("one_clause", n=4)
-    out = io.StringIO()
-    native.write_predictions([(e, e.answer if k else "walk") for k, e in enumerate(found)], out)
-    path = tmp_path / "predict.json"
-    path.write_text(out.getvalue())
-    back = list(native.read_predictions(reascan, path))
-    assert [answer for _, answer in back] == ["walk", *(e.answer for e in found[1:])]
-    assert [e.answer for e, _ in back] == [e.answer for e in found]
-    assert [e.inputs for e, _ in back] == [e.inputs for e in found]
-    source, target = native.vocabularies(found)
+def test_vocabularies_hold_the_whole_language() -> None:
+    source, target = native.vocabularies(rows("one_clause", n=20))
     assert source["idx_to_word"][:3] == ["<PAD>", "<SOS>", "<EOS>"]
-    assert "walk" in target["word_to_idx"]
+    assert (len(source["idx_to_word"]), len(target["idx_to_word"])) == (38, 9)
+    assert source["word_frequencies"]["the"] >= 20
+    words = {word for e in examples("two_clauses", "train", 100) for word in str(e.inputs["command"]).split()}
+    assert words <= set(source["word_to_idx"])
+
+
+def test_prediction_files_are_read(tmp_path: Path) -> None:
+    found = examples("one_clause", n=4)
+    made = [
+        {
+            "input": str(e.inputs["command"]).split(),
+            "target": e.answer.split(","),
+            "prediction": ["walk"],
+            "situation": [native.derived(str(e.inputs["command"]), e.plan, e.world, e.answer.split(","))["situation"]],
+        }
+        for e in found
+    ]
+    path = tmp_path / "predict.json"
+    path.write_text(json.dumps(made))
+    back = list(native.read_predictions(reascan, path))
+    assert [answer for _, answer in back] == ["walk"] * 4
+    assert [e.inputs for e, _ in back] == [e.inputs for e in found]
 
 
 @pytest.mark.parametrize("damage", ["position", "object", "command", "target", "list"])
