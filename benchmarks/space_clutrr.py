@@ -25,7 +25,7 @@ def wordings(k: int, portion: store.Portion) -> int:
     """The ways to word k facts in a row: groupings into chunks of up to three, paraphrases of each, orders of the chunks."""
     tables = store.tables("paraphrase", portion)
     counts = [
-        int(tables.counts.reshape(store.BASE, store.BASE, store.BASE, 2)[at + (0,)]) for at in ((1, 0, 0), (1, 1, 0), (1, 1, 1))
+        int(tables.counts.reshape(store.BASE, store.BASE, store.BASE, 2)[(*at, 0)]) for at in ((1, 0, 0), (1, 1, 0), (1, 1, 1))
     ]
     ways = {(0, 0): 1}  # (facts, chunks) -> the paraphrases of all groupings
     for facts in range(1, k + 1):

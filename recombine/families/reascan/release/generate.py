@@ -20,22 +20,30 @@ from recombine import kernels, keys
 from recombine.columns import Ragged
 from recombine.core import Batch, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
-from recombine.families.reascan.generate import Filled, columns, pattern_tables
-from recombine.families.reascan.plan import (
-    PATTERNS,
-    decode_form,
-    spellings,
+from recombine.families.reascan.kernel import PATTERN
+from recombine.families.reascan.plan import PATTERNS, decode_form
+from recombine.families.reascan.release import kernel
+from recombine.families.reascan.release.pools import Pool, pool, shows
+from recombine.families.reascan.rows import (
+    Asked,
+    Sink,
+    columns,
+    conditions_of,
+    desk_of,
+    saying_of,
+    scene_of,
+    sink_of,
+    speech_of,
 )
-from recombine.families.reascan.release_pools import Pool, pool
-from recombine.families.reascan.rows import PATTERN
-from recombine.families.reascan.splits import OPTIONS, SPLITS
+from recombine.families.reascan.splits import OPTIONS, SPLITS, says, strategies_of
+from recombine.grid.codes import MAX_THINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.columns import Column
 
-KERNEL_NAME = "recombine.families.reascan.release_kernel"
+KERNEL_NAME = "recombine.families.reascan.release.kernel"
 PILOT_DRAWS, PILOT_WORLDS = 500, 2
 MOST_DRAWS = 200_000
 SUBSTITUTES = 40
@@ -46,43 +54,68 @@ _BLOCK = 1_000
 
 
 @functools.lru_cache(maxsize=8)
-def slots(split: str, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(command number, world number) of every row of a split, shuffled; its parts are cut from this list one after the other."""
-    listed = pool(split, seed)
-    size = sum(part.rows("release") for part in SPLITS[split].parts.values())
+def slots(split: str, part: str, seed: int, shots: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(command number, world number) of every row of a part, cut from a shuffled list that parts share."""
+    about, listed = SPLITS[split], pool(split, part, seed)
+    is_own = listed.stream == f"{split}/{'test' if part == 'test' else 'train'}"
+    together = [name for name in about.parts if not is_own or (name == "test") == (part == "test")]
+    sizes = {name: about.parts[name].rows("release") for name in together}
+    size = sum(sizes.values())
     counts = listed.worlds if listed.worlds.sum() >= size else -(-listed.worlds * size // listed.worlds.sum())
     commands = np.repeat(np.arange(len(listed.forms)), counts)
     worlds = np.arange(len(commands)) - np.repeat(np.cumsum(counts) - counts, counts)
-    order = np.argsort(keys.states(keys.state("reascan", "release", "order", split, seed), 0, len(commands)), kind="stable")
+    name = str(listed.stream) if is_own and not about.has_shots else split
+    order = np.argsort(keys.states(keys.state("reascan", "release", "order", name, seed), 0, len(commands)), kind="stable")
+    kinds = _shot_kinds(split, listed)
+    if kinds is not None:
+        order = _with_shots(order, kinds[commands[order]], part, shots)
+    start = sum(sizes[name] for name in together[: together.index(part)])
+    order = order[start : start + sizes[part]]
     return commands[order], worlds[order]
 
 
-def first_slot(job: Job) -> int:
-    """Where the part begins in the list of slots."""
-    parts = SPLITS[job.split].parts
-    return sum(parts[name].rows("release") for name in list(parts)[: list(parts).index(job.part)])
+_NO_SHOT, _FOR_TEST, _FOR_TRAINING = 0, 1, 2
 
 
-_ALIVE: dict[tuple[int, str, int, int], bool] = {}
-"""(seed, split, grid size, command number) -> whether the command is worth its draws; a fact about the command alone."""
+def _shot_kinds(split: str, listed: Pool) -> NDArray[np.int64] | None:
+    """For a split whose training shows the combination a few times: which commands show it, and for which part; else None."""
+    about = SPLITS[split]
+    if not about.has_shots:
+        return None
+    is_shown = np.array([bool(shows(int(form), about.shows)) for form in listed.forms])
+    is_for_training = _mixed(listed.forms.astype(np.uint64)) >> np.uint64(63) == 1
+    return np.where(is_shown, np.where(is_for_training, _FOR_TRAINING, _FOR_TEST), _NO_SHOT)
+
+
+def _with_shots(order: NDArray[np.int64], kinds: NDArray[np.int64], part: str, shots: int) -> NDArray[np.int64]:
+    """The slots of a part of such a split: training shows the combination in its first `shots` rows."""
+    if part == "test":
+        return order[kinds == _FOR_TEST]
+    return np.concatenate([order[kinds == _FOR_TRAINING][: shots if part == "train" else 0], order[kinds == _NO_SHOT]])
+
+
+_ALIVE: dict[tuple[object, ...], bool] = {}
+"""(seed, list, grid size, strategies, length, command number) -> whether the command is worth its draws."""
 
 
 def are_alive(job: Job, listed: Pool, numbers: list[int], compiled: bool) -> list[bool]:
     """Whether each command yields at least PILOT_WORLDS worlds in PILOT_DRAWS draws."""
-    about = (job.seed, job.split, int(option(job, OPTIONS, "grid_size")))
-    asked = sorted({n for n in numbers if (*about, n) not in _ALIVE})
+    name = listed.stream if isinstance(listed.stream, str) else job.split
+    about = (job.seed, name, int(option(job, OPTIONS, "grid_size")))
+    more = (*about, strategies_of(job, listed.strategies), option(job, OPTIONS, "longest"))
+    asked = sorted({n for n in numbers if (*more, n) not in _ALIVE})
     if asked:
         base = keys.state("reascan", "release", "pilot", *about)
         states = np.array([keys.item_state(base, n) for n in asked], dtype=np.uint64)
         good = _run(job, states, listed.forms[asked], listed, (PILOT_DRAWS, PILOT_WORLDS), compiled)[1]
         for n, count in zip(asked, good, strict=True):
-            _ALIVE[*about, n] = bool(count >= PILOT_WORLDS)
-    return [_ALIVE[*about, n] for n in numbers]
+            _ALIVE[*more, n] = bool(count >= PILOT_WORLDS)
+    return [_ALIVE[*more, n] for n in numbers]
 
 
 def living(job: Job, listed: Pool, numbers: NDArray[np.int64], compiled: bool) -> tuple[NDArray[np.int64], int]:
     """The form that each of these commands stands for (itself, or its first living substitute), and how many dead ones were met."""
-    wanted = np.unique(numbers)
+    wanted, kinds = np.unique(numbers), _shot_kinds(job.split, listed)
     current = [int(n) for n in wanted]
     dead = 0
     for turn in range(SUBSTITUTES):
@@ -93,25 +126,39 @@ def living(job: Job, listed: Pool, numbers: NDArray[np.int64], compiled: bool) -
         for k in lost:
             stream = keys.Stream("reascan", "release", "substitute", job.split, job.seed, int(wanted[k]), turn)
             current[k] = stream.below(len(listed.forms))
+            while kinds is not None and kinds[current[k]] != kinds[wanted[k]]:
+                current[k] = stream.below(len(listed.forms))
     raise Infeasible(f"{job.key}: {SUBSTITUTES} commands in a row have no world; use another seed or grid_size.")
 
 
 def _run(
     job: Job, states: NDArray[np.uint64], forms: NDArray[np.int64], listed: Pool, draws: tuple[int, int], compiled: bool
-) -> tuple[Filled, NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], int]:
-    """Call the kernel: (what it filled, good draws per row, notes per row, rejections, rows found).
+) -> tuple[Sink, NDArray[np.int64], NDArray[np.int8], NDArray[np.int64], int]:
+    """Call the kernel: (what it wrote, good draws per row, notes per row, rejections, rows found).
 
     `draws` are the most draws for each row, and after how many good ones to stop.
     """
     n, grid = len(forms), int(option(job, OPTIONS, "grid_size"))
-    filled = Filled.empty(n, grid, 31)
+    sink = sink_of(n, grid, MAX_THINGS)
     alive, notes = np.zeros(n, dtype=np.int64), np.zeros((n, 3), dtype=np.int8)
     rejected = np.zeros(2, dtype=np.int64)
+    kind, words = listed.aim or (-1, says())
+    cut = int(option(job, OPTIONS, "longest"))
+    settings = np.array(
+        [grid, strategies_of(job, listed.strategies), *draws, listed.length, cut, kind, words.a, words.b, words.c],
+        dtype=np.int64,
+    )
+    asked = Asked(settings, *conditions_of(listed.wanted, listed.unwanted), np.zeros((2, 0), dtype=np.int64))
     done = kernels.load(KERNEL_NAME, compiled).release_rows(
-        states, forms, grid, listed.mode, listed.keep, *draws, np.zeros(n, dtype=np.int64), *spellings(), filled.rows,
-        filled.flat, filled.flat_ends, filled.steps, filled.step_ends, filled.text, filled.text_ends, filled.spare, notes, alive, rejected,
-    )  # fmt: skip
-    return filled, alive, notes, rejected, int(done)
+        states, forms, asked, speech_of(), scene_of(grid), saying_of(), draft_of(), desk_of(grid), sink, notes, alive, rejected
+    )
+    return sink, alive, notes, rejected, int(done)
+
+
+def draft_of() -> kernel.Draft:
+    """Room for what one draw notes down."""
+    shapes = ((20, 2), (8, 3), (8, 4), (3,))
+    return kernel.Draft(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
 
 
 def acceptance(forms: Sequence[int], draws: int, seed: int = 0, compiled: bool = True) -> NDArray[np.float64]:
@@ -127,10 +174,10 @@ def acceptance(forms: Sequence[int], draws: int, seed: int = 0, compiled: bool =
 def worlds(forms: Sequence[int], seed: int = 0, compiled: bool = True) -> Batch:
     """One world for each of these commands, whatever split they belong to; for comparing with worlds that others drew for them."""
     job, listed, states = _given("given", forms, seed)
-    filled, alive, notes, _, done = _run(job, states, listed.forms, listed, (MOST_DRAWS, 1), compiled)
+    sink, alive, notes, _, done = _run(job, states, listed.forms, listed, (MOST_DRAWS, 1), compiled)
     if done < len(forms):
         raise Infeasible(f"no world in {MOST_DRAWS} draws for command {forms[int(np.flatnonzero(alive == 0)[0])]}.")
-    return Batch(job.rows(0, len(forms)), 0, _columns(job, filled, notes, listed.forms), {})
+    return Batch(job.rows(0, len(forms)), 0, _columns(job, sink, notes, listed.forms), {})
 
 
 def _given(purpose: str, forms: Sequence[int], seed: int) -> tuple[Job, Pool, NDArray[np.uint64]]:
@@ -150,19 +197,20 @@ def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Bat
     """Single rows of a release part, in any order: each is a function of its command and its number alone."""
     if compiled is None:
         compiled = len(rows) >= COMPILE_FROM_ROWS or kernels.is_loaded(KERNEL_NAME)
-    for name in ("interaction", "commands", "max_objects"):
+    for name in ("interaction", "commands", "max_objects", "crowding", "c2_relations"):
         if option(job, OPTIONS, name) != OPTIONS[name].default:
             raise BadOption(f"option {name} belongs to recipe 'sound'; leave it out for 'release'.")
-    first, count = first_slot(job), SPLITS[job.split].parts[job.part].rows("release")
+    count = SPLITS[job.split].parts[job.part].rows("release")
     last = int(rows.max()) if len(rows) else 0
     if last >= count:
         raise UsageError(f"{job.key} has {count} rows, but row {last} was asked for; use a smaller size.")
-    listed = pool(job.split, job.seed)
-    commands, numbers = (column[first + rows] for column in slots(job.split, job.seed))
+    listed = pool(job.split, job.part, job.seed)
+    shots = int(option(job, OPTIONS, "shots"))
+    commands, numbers = (column[rows] for column in slots(job.split, job.part, job.seed, shots))
     forms, dead = living(job, listed, commands, compiled)
-    base = keys.state("reascan", "release", "worlds", job.split if listed.keep else listed.mode, job.seed)
+    base = keys.state("reascan", "release", "worlds", listed.stream, job.seed)
     states = keys.states(base, 0, 1)[0] ^ _mixed_pairs(commands, numbers)
-    filled, alive, notes, rejected, done = _run(job, states, forms, listed, (MOST_DRAWS, 1), compiled)
+    sink, alive, notes, rejected, done = _run(job, states, forms, listed, (MOST_DRAWS, 1), compiled)
     if done < len(forms):
         lost = int(np.flatnonzero(alive == 0)[0])
         raise Infeasible(f"{job.id(int(rows[lost]))}: no world in {MOST_DRAWS} draws; use another seed.")
@@ -171,15 +219,14 @@ def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Bat
         "draws of another split": int(rejected[1]),
         "dead commands": dead,
     }
-    made = _columns(job, filled, notes, forms)
+    made = _columns(job, sink, notes, forms)
     return Batch(job, int(rows[0]) if len(rows) else 0, made, {reason: n for reason, n in counts.items() if n}, rows)
 
 
-def _columns(job: Job, filled: Filled, notes: NDArray[np.int8], forms: NDArray[np.int64]) -> dict[str, Column]:
+def _columns(job: Job, sink: Sink, notes: NDArray[np.int8], forms: NDArray[np.int64]) -> dict[str, Column]:
     """The columns of the schema; `strategy` holds the notes and the two phrases between which words are swapped."""
-    filled.rows[:, PATTERN] = _patterns_of(forms)
-    patterns = tuple((PATTERNS[name], 1) for name in PATTERNS)
-    made = columns(int(option(job, OPTIONS, "grid_size")), filled, pattern_tables(patterns, 0))
+    sink.rows[:, PATTERN] = _patterns_of(forms)
+    made = columns(int(option(job, OPTIONS, "grid_size")), sink, list(PATTERNS.values()))
     swap = np.tile(np.array([1, 2], dtype=np.int8), (len(forms), 1))
     noted = np.ascontiguousarray(np.concatenate([notes, swap], axis=1))
     made["strategy"] = Ragged(noted.reshape(-1), np.arange(len(forms) + 1, dtype=np.int64) * noted.shape[1])
@@ -188,7 +235,12 @@ def _columns(job: Job, filled: Filled, notes: NDArray[np.int8], forms: NDArray[n
 
 def _mixed_pairs(commands: NDArray[np.int64], worlds: NDArray[np.int64]) -> NDArray[np.uint64]:
     """One scattered word for each (command, world)."""
-    z = commands.astype(np.uint64) * np.uint64(1 << 20) + worlds.astype(np.uint64) + np.uint64(keys.GOLDEN)
+    return _mixed(commands.astype(np.uint64) * np.uint64(1 << 20) + worlds.astype(np.uint64))
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64 of each word."""
+    z = words + np.uint64(keys.GOLDEN)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

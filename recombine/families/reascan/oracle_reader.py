@@ -167,29 +167,33 @@ def holds(world: World, relation: str, a: int, b: int) -> bool:
     return bool(getattr(x, relation) == getattr(y, relation))
 
 
-def means(world: World, nouns: Sequence[Noun], superlative: bool = False, limit: int = 99) -> set[int]:
-    """The objects that the first phrase can mean if all phrases mean different objects and all relations hold."""
+def means(world: World, nouns: Sequence[Noun], superlative: bool = False, limit: int = 99, can_share: bool = False) -> set[int]:
+    """The objects that the first phrase can mean if all relations hold.
+
+    All phrases mean different objects, unless `can_share`: then two phrases may mean the same object, but no object is related
+    to itself.
+    """
     true_of = [denotation(world, noun, superlative) for noun in nouns]
     found: set[int] = set()
     for root in sorted(true_of[0]):
         if len(found) >= limit:
             break
-        if _extend(world, nouns, true_of, {0: root}):
+        if _extend(world, nouns, true_of, {0: root}, can_share):
             found.add(root)
     return found
 
 
-def _extend(world: World, nouns: Sequence[Noun], true_of: Sequence[set[int]], bound: dict[int, int]) -> bool:
+def _extend(world: World, nouns: Sequence[Noun], true_of: Sequence[set[int]], bound: dict[int, int], can_share: bool) -> bool:
     """Whether the rest can be bound, the phrase with the fewest choices first."""
     options: dict[int, list[int]] = {}
     for j, noun in enumerate(nouns):
         if j not in bound and noun.parent in bound:
-            taken = set(bound.values())
+            taken = set() if can_share else set(bound.values())
             options[j] = [o for o in true_of[j] - taken if holds(world, noun.relation, bound[noun.parent], o)]
     if not options:
         return len(bound) == len(nouns)
     j = min(options, key=lambda key: (len(options[key]), key))
-    return any(_extend(world, nouns, true_of, {**bound, j: o}) for o in sorted(options[j]))
+    return any(_extend(world, nouns, true_of, {**bound, j: o}, can_share) for o in sorted(options[j]))
 
 
 def without(nouns: Sequence[Noun], code: int) -> tuple[Noun, ...] | None:

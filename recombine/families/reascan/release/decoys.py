@@ -7,10 +7,10 @@ of the attribute relations only "same size" is carried over to them. A group tha
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recombine.draws import below
-from recombine.families.reascan.growing import ANCHORS, CELLS, GRID, NODES, N, add, draw_cell
+from recombine.families.reascan.kernel import ANCHORS, CELLS, GRID, NODES, N, add, column_of, draw_cell, encode_cell, row_of
 from recombine.grid.codes import (
     BIG,
     BOX,
@@ -30,6 +30,10 @@ from recombine.grid.codes import (
 )
 from recombine.grid.kernel import popcount
 
+if TYPE_CHECKING:
+    from recombine.families.reascan.release.kernel import Draft
+    from recombine.families.reascan.rows import Desk, Ints, Saying, Scene, Words
+
 KERNEL = True
 LEAN = True
 
@@ -40,6 +44,8 @@ EVERYONE = -1
 ATTRIBUTE_NODE, ATTRIBUTE_KIND, SWAP_KIND = 0, 1, 2
 """What `notes` holds: the phrase and word that the attribute distractor changes, and which words the isomorphic one swaps."""
 SWAP_COLOR, SWAP_SIZE_SHAPE = 1, 2
+MOST_PLACED = 30
+"""No object is placed beyond so many."""
 AT, SOME, FORCED = 0, 1, 2
 """Rows of `lists`: where the objects of a group are, some choices, sizes forced on a group (0: none)."""
 
@@ -47,19 +53,19 @@ AT, SOME, FORCED = 0, 1, 2
 # --- kinds and sizes -------------------------------------------------------------------------------------------------
 
 
-def bound(bounds: Any, color: Any, shape: Any, is_small: Any) -> Any:
+def bound(bounds: Ints, color: int, shape: int, is_small: bool) -> Any:
     """The small or big size that objects of this kind are bound to, or 0. Rows of bounds: 4 shapes, then 16 colours and shapes."""
     key = shape if bounds[shape, 0] != 0 else 4 + color * 4 + shape
     return bounds[key, 0] if is_small else bounds[key, 1]
 
 
-def clear_bounds(bounds: Any) -> None:
+def clear_bounds(bounds: Ints) -> None:
     """No kind is bound."""
     for key in range(20):
         bounds[key, 0], bounds[key, 1] = 0, 0
 
 
-def draw_bounds(words: Any, kinds: Any, nodes: Any, bounds: Any, rng: Any) -> None:
+def draw_bounds(words: Ints, kinds: Ints, nodes: int, bounds: Ints, rng: Words) -> None:
     """Draw a pair of sizes for the kind of each sized phrase's object; one for a shape overwrites those for its colours."""
     clear_bounds(bounds)
     for j in range(nodes):
@@ -77,7 +83,7 @@ def draw_bounds(words: Any, kinds: Any, nodes: Any, bounds: Any, rng: Any) -> No
             bounds[key, 0], bounds[key, 1] = low, high
 
 
-def draw_kind(bounds: Any, size: Any, color: Any, shape: Any, forced: Any, kind: Any, rng: Any) -> None:
+def draw_kind(bounds: Ints, size: int, color: int, shape: int, forced: int, kind: Ints, rng: Words) -> None:
     """Fill kind = [size, colour, shape] for a description: what it leaves open is uniform; the bound goes before the forced size."""
     kind[1] = color if color >= 0 else below(rng, 4)
     kind[2] = shape if shape >= 0 else below(rng, 3)
@@ -97,19 +103,19 @@ def draw_kind(bounds: Any, size: Any, color: Any, shape: Any, forced: Any, kind:
 # --- places ----------------------------------------------------------------------------------------------------------
 
 
-def first_free(boards: Any, grid: Any, is_row: Any, line: Any) -> Any:
+def first_free(boards: Ints, grid: int, is_row: bool, line: int) -> Any:
     """The first free cell of a row or column, from its beginning, as row * 64 + column; -1 if it is full."""
     for k in range(grid):
         row, column = (line, k) if is_row else (k, line)
         if (boards[CELLS, row] >> column) & 1 == 0:
-            return row * 64 + column
+            return encode_cell(row, column)
     return -1
 
 
-def place(things: Any, sets: Any, boards: Any, st: Any, kind: Any, parent: Any, relation: Any, rng: Any) -> Any:
+def place(things: Ints, sets: Ints, boards: Ints, st: Ints, kind: Ints, parent: int, relation: int, rng: Words) -> Any:
     """Put an object down in its relation to object `parent` (-1: none); returns its index, or -1 if there is no cell."""
     grid, size = st[GRID], kind[0]
-    if st[N] >= 30:
+    if st[N] >= MOST_PLACED:
         return -1
     if kind[2] == BOX:
         top, bottom, left, right = 0, grid - size, 0, grid - size
@@ -125,11 +131,11 @@ def place(things: Any, sets: Any, boards: Any, st: Any, kind: Any, parent: Any, 
         cell = draw_cell(boards, CELLS, 0, grid - 1, 0, grid - 1, rng)
     if cell < 0:
         return -1
-    return add(things, sets, boards, st, size, kind[1], kind[2], cell >> 6, cell & 63)
+    return add(things, sets, boards, st, size, kind[1], kind[2], row_of(cell), column_of(cell))
 
 
 def place_mentioned(
-    things: Any, sets: Any, boards: Any, st: Any, words: Any, links: Any, bounds: Any, kinds: Any, rng: Any
+    things: Ints, sets: Ints, boards: Ints, st: Ints, words: Ints, links: Ints, bounds: Ints, kinds: Ints, rng: Words
 ) -> Any:
     """The mentioned objects: attributes drawn, copied from child to parent along same-attribute relations, bound, placed."""
     nodes = st[NODES]
@@ -159,17 +165,17 @@ def place_mentioned(
 
 
 def place_group(
-    things: Any,
-    sets: Any,
-    boards: Any,
-    st: Any,
-    words: Any,
-    links: Any,
-    bounds: Any,
-    kinds: Any,
-    skip: Any,
-    lists: Any,
-    rng: Any,
+    things: Ints,
+    sets: Ints,
+    boards: Ints,
+    st: Ints,
+    words: Ints,
+    links: Ints,
+    bounds: Ints,
+    kinds: Ints,
+    skip: int,
+    lists: Ints,
+    rng: Words,
 ) -> Any:
     """Put down a fresh group for the description, without node `skip`; False if it stopped midway for want of a cell."""
     nodes = st[NODES]
@@ -190,7 +196,7 @@ def place_group(
     return True
 
 
-def force_none(lists: Any, nodes: Any) -> None:
+def force_none(lists: Ints, nodes: int) -> None:
     """No size is forced on the next group."""
     for j in range(nodes):
         lists[FORCED, j] = 0
@@ -199,10 +205,10 @@ def force_none(lists: Any, nodes: Any) -> None:
 # --- the strategies --------------------------------------------------------------------------------------------------
 
 
-def add_relation(
-    things: Any, sets: Any, boards: Any, st: Any, words: Any, links: Any, bounds: Any, kinds: Any, lists: Any, rng: Any
-) -> Any:
+def add_relation(scene: Scene, said: Saying, draft: Draft, desk: Desk) -> Any:
     """Groups that satisfy all clauses but one (for one clause: another object like the target); True if one is whole."""
+    things, sets, boards, st, words, links = scene.things, scene.sets, scene.boards, scene.st, said.words, said.links
+    bounds, kinds, lists, rng = draft.bounds, draft.kinds, desk.lists, desk.rng
     nodes = st[NODES]
     force_none(lists, nodes)
     if nodes == 2:
@@ -216,7 +222,7 @@ def add_relation(
     return is_any
 
 
-def choose_change(things: Any, sets: Any, st: Any, words: Any, other: Any, notes: Any, lists: Any, rng: Any) -> Any:
+def choose_change(things: Ints, sets: Ints, st: Ints, words: Ints, other: Ints, notes: Ints, lists: Ints, rng: Words) -> Any:
     """Which word the attribute distractor changes: fills `other`, `notes` and the forced sizes.
 
     Returns 1; or 0 if two boxes are there, so that only size contrasts follow; or -1 if no phrase can be changed: nothing follows.
@@ -257,7 +263,7 @@ def choose_change(things: Any, sets: Any, st: Any, words: Any, other: Any, notes
     return 1
 
 
-def list_contrasts(things: Any, sets: Any, st: Any, words: Any, bounds: Any, covered: Any, due: Any) -> Any:
+def list_contrasts(things: Ints, sets: Ints, st: Ints, words: Ints, bounds: Ints, covered: int, due: Ints) -> Any:
     """Fill due = [size word, colour, shape, size] with a contrast for each sized phrase but `covered`; returns how many.
 
     A phrase with a shape needs none if an object of its kind has the other size already; one with "object" always gets one.
@@ -279,7 +285,9 @@ def list_contrasts(things: Any, sets: Any, st: Any, words: Any, bounds: Any, cov
     return found
 
 
-def add_contrasts(things: Any, sets: Any, boards: Any, st: Any, bounds: Any, due: Any, count: Any, kind: Any, rng: Any) -> Any:
+def add_contrasts(
+    things: Ints, sets: Ints, boards: Ints, st: Ints, bounds: Ints, due: Ints, count: int, kind: Ints, rng: Words
+) -> Any:
     """Put the listed contrasts down anywhere; False if it stopped for want of a cell."""
     for k in range(count):
         draw_kind(bounds, due[k, 0], due[k, 1], due[k, 2], due[k, 3], kind, rng)
@@ -288,38 +296,38 @@ def add_contrasts(things: Any, sets: Any, boards: Any, st: Any, bounds: Any, due
     return True
 
 
-def add_swapped(
-    things: Any,
-    sets: Any,
-    boards: Any,
-    st: Any,
-    words: Any,
-    other: Any,
-    links: Any,
-    bounds: Any,
-    kinds: Any,
-    notes: Any,
-    lists: Any,
-    rng: Any,
-) -> Any:
+def add_swapped(scene: Scene, said: Saying, draft: Draft, desk: Desk) -> Any:
     """A group with colours, or sizes and shapes, swapped between the second and the third phrase; False if there is none."""
-    if st[NODES] != 3 or words[1, 2] == BOX or words[2, 2] == BOX:
+    words, other = said.words, said.other
+    if scene.st[NODES] != 3 or words[1, 2] == BOX or words[2, 2] == BOX:
         return False
     for j in range(3):
         for a in range(3):
             other[j, a] = words[j, a]
-    if (words[1, 1] >= 0 or words[2, 1] >= 0) and below(rng, 2) == 0:
-        notes[SWAP_KIND] = SWAP_COLOR
+    if (words[1, 1] >= 0 or words[2, 1] >= 0) and below(desk.rng, 2) == 0:
+        draft.notes[SWAP_KIND] = SWAP_COLOR
         other[1, 1], other[2, 1] = words[2, 1], words[1, 1]
     else:
-        notes[SWAP_KIND] = SWAP_SIZE_SHAPE
+        draft.notes[SWAP_KIND] = SWAP_SIZE_SHAPE
         other[1, 0], other[2, 0] = words[2, 0], words[1, 0]
         other[1, 2], other[2, 2] = words[2, 2], words[1, 2]
-    force_none(lists, 3)
-    return place_group(things, sets, boards, st, other, links, bounds, kinds, EVERYONE, lists, rng)
+    force_none(desk.lists, 3)
+    return place_group(
+        scene.things,
+        scene.sets,
+        scene.boards,
+        scene.st,
+        other,
+        said.links,
+        draft.bounds,
+        draft.kinds,
+        EVERYONE,
+        desk.lists,
+        desk.rng,
+    )
 
 
-def list_kinds(things: Any, st: Any, words: Any, kinds_out: Any) -> Any:
+def list_kinds(things: Ints, st: Ints, words: Ints, kinds_out: Ints) -> Any:
     """Write the kinds (4 * colour + shape) that random objects may have: no mentioned one; returns how many.
 
     The shapes of the mentioned objects are out too while they and their kinds are fewer than three things: so for simple commands.
@@ -340,7 +348,9 @@ def list_kinds(things: Any, st: Any, words: Any, kinds_out: Any) -> Any:
     return found
 
 
-def add_fill(things: Any, sets: Any, boards: Any, st: Any, words: Any, bounds: Any, kind: Any, lists: Any, rng: Any) -> Any:
+def add_fill(
+    things: Ints, sets: Ints, boards: Ints, st: Ints, words: Ints, bounds: Ints, kind: Ints, lists: Ints, rng: Words
+) -> Any:
     """Random objects of kinds that no mentioned object has, up to FILL objects in all; how many, or -1 if no kind is left."""
     before = st[N]
     if before >= FILL:
