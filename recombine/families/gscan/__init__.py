@@ -39,6 +39,7 @@ class GscanFamily:
     RECIPES: ClassVar[Mapping[str, Recipe]] = splits.RECIPES
     SPLITS: ClassVar[Mapping[str, Split]] = splits.SPLITS
     CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
+    FREE_COLUMNS: ClassVar[Mapping[str, str]] = oracle.FREE_COLUMNS
     OPTIONS: ClassVar[Mapping[str, Option]] = splits.OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
     CLUSTER: ClassVar[str] = "command"

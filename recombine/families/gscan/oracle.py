@@ -173,6 +173,7 @@ def validate(example: Example) -> list[Problem]:
         )
     found += _answer_laws(example, world, reading)
     found += _field_laws(example, world, reading)
+    found += _role_laws(example, world, reading)
     found += _split_laws(example, reading)
     found += _necessity_laws(example, world, reading)
     return found
@@ -388,6 +389,39 @@ def could_be_meant(things: tuple[Thing, ...], size: str, color: str, noun: str) 
             if referents(things, *parts) == [i] and not needless_words(things, *parts):
                 yield i
                 break
+
+
+def _role_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
+    """In `sound`, roles follow from the world: an object that one word alone rules out is that word's decoy."""
+    if example.recipe != "sound":
+        return []
+    target = world.things[0]
+    pushed = [action for action in example.answer.split(",") if action in ("push", "pull")]
+    steps = _route(target.row - world.row, target.column - world.column, reading.manner)
+    way = steps[-1] if reading.verb == "push" else _BACK[steps[-1]]
+    beyond = (target.row + _AHEAD[way][0], target.column + _AHEAD[way][1])
+    is_blocked = reading.verb != "walk" and not pushed
+    found = []
+    for number, thing in enumerate(world.things):
+        same = {"color": not reading.color or thing.color == target.color, "shape": thing.shape == target.shape}
+        same["size"] = not reading.size or thing.size == target.size
+        differs = [name for name, is_same in same.items() if not is_same]
+        due = "blocker" if is_blocked and (thing.row, thing.column) == beyond else "random"
+        if number == 0:
+            due = "target"
+        elif same["color"] and same["shape"]:
+            due = "size decoy"
+        elif len(differs) == 1:
+            due = f"{differs[0]} decoy"
+        if thing.role != due:
+            found.append(Problem("wrong_field", f"the role of object {number} is {thing.role[:40]!r}, but must be {due!r}"))
+    return found
+
+
+FREE_COLUMNS: Mapping[str, str] = {
+    "object_roles": "in `release`, the original's reason for an object is not kept in its world; `sound` derives it again",
+}
+"""Column -> what of it the oracle leaves free, and why. Every other column is derived again in full."""
 
 
 def _necessity_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
