@@ -24,7 +24,9 @@ SHARE = {"train": 0.8, "validation": 0.1, "test": 0.1}
 def wordings(k: int, portion: store.Portion) -> int:
     """The ways to word k facts in a row: groupings into chunks of up to three, paraphrases of each, orders of the chunks."""
     tables = store.tables("paraphrase", portion)
-    counts = [int(tables.counts.reshape(store.BASE, store.BASE, store.BASE, 2)[at + (0,)]) for at in ((1, 0, 0), (1, 1, 0), (1, 1, 1))]
+    counts = [
+        int(tables.counts.reshape(store.BASE, store.BASE, store.BASE, 2)[(*at, 0)]) for at in ((1, 0, 0), (1, 1, 0), (1, 1, 1))
+    ]
     ways = {(0, 0): 1}  # (facts, chunks) -> the paraphrases of all groupings
     for facts in range(1, k + 1):
         for chunks in range(1, facts + 1):
@@ -58,7 +60,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000)
     rows = parser.parse_args().rows
-    print(f"{'part':<12} {'k':>2} {'clauses':>8} {'stories':>22} {'different':>10} {'shared':>7}   of {rows:,} rows of two seeds")
+    print(
+        f"{'part':<12} {'k':>2} {'clauses':>8} {'stories':>22} {'different':>10} {'shared':>7}   of {rows:,} rows of two seeds"
+    )
     for part, role in (("train", "train"), ("validation", "validation"), ("test_k2", "test")):
         for k in range(2, LISTED_K + 1):
             different, both = shared(part, k, rows)
