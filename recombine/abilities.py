@@ -56,6 +56,14 @@ class Filing(Protocol):
 
 
 @runtime_checkable
+class Cutting(Filing, Protocol):
+    """A released layout in which one part may be several files."""
+
+    def native_files(self, job: Job, rows: int) -> Sequence[tuple[int, str]]:
+        """(row at which the file ends, path) of the files that hold the first `rows` rows of the job's part, in order."""
+
+
+@runtime_checkable
 class Listing(Protocol):
     """Exact sizes of finite parts that depend on seed or options, or are known only once computed."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from recombine import keys
-from recombine.abilities import Bounded, Filing, Listing, Picking
+from recombine.abilities import Bounded, Cutting, Filing, Listing, Picking
 from recombine.core import Batch, Family, Job
 from recombine.data.columns import join, take
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
@@ -111,6 +111,12 @@ class Plan:
         job, rows = part.job, part.rows
         if self.format == "native":
             family = find_family(self.family)
+            if isinstance(family, Cutting):
+                start = 0
+                for stop, path in family.native_files(job, rows):
+                    yield Shard(number, start, stop, path)
+                    start = stop
+                return
             own = f"{job.split}/{family.NATIVE_NAME.format(split=job.split, part=job.part)}"
             yield Shard(number, 0, rows, family.native_path(job) if isinstance(family, Filing) else own)
             return

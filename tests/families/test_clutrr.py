@@ -544,6 +544,44 @@ def test_the_released_layout(tmp_path: Path) -> None:
     assert len({CLUTRR.native_path(job) for job in own}) == 3
 
 
+def test_robust_tests_are_a_file_for_each_length(tmp_path: Path) -> None:
+    from recombine.data.generate import generate
+
+    folder = generate(
+        "clutrr",
+        tmp_path / "one",
+        split="robust_supporting",
+        part=("test_clean", "test_supporting"),
+        recipe="release",
+        format="native",
+    )
+    (files,) = (path for path in (tmp_path / "one").iterdir() if path.is_dir())
+    assert {path.name for path in files.iterdir()} == {"1.3_test.csv", "2.2_test.csv", "2.3_test.csv", "config.json"}
+    for name, k in (("2.2_test.csv", 2), ("2.3_test.csv", 3)):
+        read = list(CLUTRR.read(files / name))
+        assert {item.meta["k"] for item in read if isinstance(item, Example)} == {k}
+    assert set(json.loads((files / "config.json").read_text())["args"]) == {"1.3_test.csv", "2.2_test.csv", "2.3_test.csv"}
+    assert [len(list(CLUTRR.read(path))) for path in folder.files(1)] == [38, make_job(
+        CLUTRR, "robust_supporting", "test_supporting", "release", 0).stop - 38]  # fmt: skip
+
+
+def test_an_empty_clause_is_a_problem(tmp_path: Path) -> None:
+    """An empty path once ended `audit` in a KeyError."""
+    path = tmp_path / "own.csv"
+    with path.open("w", newline="") as out:
+        CLUTRR.write([rows(1)], out)
+    header, line = path.read_text().splitlines()
+    clause = examples(1)[0].meta["clause"]
+    path.write_text(f"{header}\n{line.replace(f',{clause},', ',,')}\n")
+    (found,) = CLUTRR.read(path)
+    assert getattr(found, "code", "") == "malformed"
+    whole = examples(1)[0]
+    empty = dataclasses.replace(whole.plan, facts=tuple(dataclasses.replace(f, place=-1) for f in whole.plan.facts))
+    for recipe in ("sound", "release"):
+        bad = dataclasses.replace(whole, plan=empty, meta={**whole.meta, "recipe": recipe})
+        assert any(problem.severity == "error" for problem in bad.validate())
+
+
 def test_released_counts() -> None:
     """The clauses of a training run: 60 and 2 of 62 at k = 2 (38 test rows), 321 and 7 of 328 at k = 3."""
     assert make_job(CLUTRR, "generalization_23", "test_k2", "release", 3).stop == 38

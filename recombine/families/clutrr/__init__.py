@@ -115,6 +115,10 @@ class ClutrrFamily:
         """Where the job's part lies in the released layout."""
         return native.native_path(job)
 
+    def native_files(self, job: Job, rows: int) -> Sequence[tuple[int, str]]:
+        """The files that hold the part in the released layout."""
+        return native.native_files(job, rows)
+
     def native_extras(self, jobs: Sequence[Job]) -> Mapping[str, str]:
         """`config.json` of every folder of the released layout."""
         return native.native_extras(jobs)

@@ -22,6 +22,7 @@ from recombine.families.clutrr.language.realize import clean_story
 from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
 from recombine.families.clutrr.plan import Fact, People, Step, StoryPlan, anonymous, code_of, example, inputs_of, this_family
 from recombine.families.clutrr.release.closure import RELEASED, closure
+from recombine.families.clutrr.release.generate import rows_by_length
 from recombine.families.clutrr.splits import TEST_PER_K, TRAIN_PER_K, contents
 from recombine.files import read_text
 
@@ -328,6 +329,25 @@ def native_path(job: Job) -> str:
     return f"data_{key.hex()[:8]}/{','.join(tasks(job))}_{end}.csv"
 
 
+def native_files(job: Job, rows: int) -> list[tuple[int, str]]:
+    """(end row, path) of the files of a part. A released test of several lengths is a file for each: `2.2_test.csv`, `2.3_test.csv`.
+
+    `sound` mixes the lengths of a part, so that its part is one file: `2.2,2.3_test.csv`.
+    """
+    path = native_path(job)
+    names = tasks(job)
+    if job.recipe != "release" or len(names) == 1 or dials(job).role != "test":
+        return [(rows, path)]
+    folder, _, name = path.rpartition("/")
+    ending, found, stop = name.removeprefix(",".join(names)), [], 0
+    counts = rows_by_length(job)
+    for task in names:
+        start, stop = stop, min(rows, stop + counts.get(int(task.partition(".")[2]), 0))
+        if stop > start:
+            found.append((stop, f"{folder}/{task}{ending}"))
+    return found
+
+
 def native_extras(jobs: Sequence[Job]) -> Mapping[str, str]:
     """`config.json` of every folder: the training file by its tasks, and the settings of each file, as released."""
     folders: dict[str, list[Job]] = {}
@@ -337,9 +357,10 @@ def native_extras(jobs: Sequence[Job]) -> Mapping[str, str]:
 
 
 def _folder_config(jobs: Sequence[Job]) -> dict[str, Any]:
-    named = [(native_path(job).rpartition("/")[2], job) for job in jobs]
+    files = [(native_files(job, job.stop), job) for job in jobs]
+    named = [(path.rpartition("/")[2], job) for own, job in files for _, path in own]
     trained = {",".join(tasks(job)): name for name, job in named if dials(job).role == "train"}
-    tested = ",".join(task for _, job in named if dials(job).role == "test" for task in tasks(job))
+    tested = ",".join(task for job in jobs if dials(job).role == "test" for task in tasks(job))
     return {
         "train_task": trained,
         "test_tasks": {},  # empty in the released files too: the settings of a file name its tests

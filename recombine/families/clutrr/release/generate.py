@@ -96,6 +96,14 @@ def release_size(job: Job) -> int:
     return len(_part(_whole(job))[0])
 
 
+def rows_by_length(job: Job) -> dict[int, int]:
+    """Path length -> how many rows of the part have it; a release part is ordered by length."""
+    found: dict[int, int] = {}
+    for _, puzzle in _part(_whole(job))[0]:
+        found[len(puzzle.path)] = found.get(len(puzzle.path), 0) + 1
+    return found
+
+
 def generate_release(job: Job) -> Batch:
     """Rows [start, stop) of a release part; the puzzles come from the cached runs, the wording from each row's own stream."""
     puzzles, held = _part(_whole(job))
