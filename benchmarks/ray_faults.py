@@ -47,10 +47,14 @@ def started(out: Path, address: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def workers() -> list[int]:
-    """The processes that run our task now."""
-    found = subprocess.run(["pgrep", "-f", "ray::_make_remote"], capture_output=True, text=True, check=False).stdout.split()
-    return [int(word) for word in found]
+def workers(nodes: list[Any]) -> list[int]:
+    """The worker processes of these nodes, and of no other cluster on this machine."""
+    found: list[int] = []
+    for node in nodes:
+        for raylet in node.all_processes.get("raylet", []):
+            words = ["pgrep", "-P", str(raylet.process.pid), "-f", "ray::(IDLE|_make_remote)"]
+            found += map(int, subprocess.run(words, capture_output=True, text=True, check=False).stdout.split())
+    return found
 
 
 def main() -> int:
@@ -72,7 +76,9 @@ def main() -> int:
             out = Path(scratch, fault)
             process = started(out, cluster.address)
             if fault == "worker":
-                for number in workers()[:1]:
+                doomed = workers([cluster.head_node, other])
+                assert doomed, "no worker is running"
+                for number in doomed:
                     os.kill(number, signal.SIGKILL)
             elif fault == "node":
                 cluster.remove_node(other, allow_graceful=False)
