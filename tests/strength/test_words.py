@@ -6,13 +6,13 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 import recombine
 from recombine.cli import main
-from recombine.core import Example, Problem, Recipe
+from recombine.core import Example, Problem
 from recombine.data import audit as audits
 from recombine.data.datasets import example, load
 from recombine.data.folders import open_folder
@@ -175,10 +175,11 @@ def test_the_table_of_versions_is_complete() -> None:
 @pytest.fixture
 def old_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of version 1 in the eyes of a package that makes version 2."""
+    kind = type(family("gscan"))
+    recipes = {name: replace(recipe, version=1) for name, recipe in family("gscan").RECIPES.items()}
+    monkeypatch.setattr(kind, "RECIPES", recipes)
     folder = generate("gscan", tmp_path / "old", split="compositional", size=6).path
-    gscan = family("gscan")
-    recipe = gscan.RECIPES["sound"]
-    monkeypatch.setitem(cast(Any, gscan.RECIPES), "sound", Recipe(recipe.name, recipe.claim, recipe.version + 1))
+    monkeypatch.setattr(kind, "RECIPES", {**recipes, "sound": replace(recipes["sound"], version=2)})
     return folder
 
 
