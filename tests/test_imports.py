@@ -77,7 +77,7 @@ ONLY_IN: dict[str, set[str]] = {
 }
 """Third-party package -> the only rooms that import it."""
 
-FORBIDDEN = {"pickle", "marshal", "shelve", "dill", "joblib", "yaml"}
+FORBIDDEN = {"fcntl", "pickle", "marshal", "shelve", "dill", "joblib", "yaml"}
 
 
 def _imports(path: Path) -> list[str]:

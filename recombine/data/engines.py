@@ -16,7 +16,7 @@ from typing import Any
 
 from recombine.data.plan import Plan
 from recombine.data.shards import ShardRecord, make_shard
-from recombine.errors import RecombineError, UsageError
+from recombine.errors import RecombineError, UsageError, WorkerLost
 from recombine.files import check_path
 from recombine.processes import pool
 
@@ -107,6 +107,10 @@ def run_ray(
                 except ray.exceptions.RayTaskError as problem:
                     cause = problem.cause
                     raise cause if isinstance(cause, RecombineError) else problem from None
+                except ray.exceptions.RayError as problem:
+                    raise WorkerLost(
+                        f"the cluster lost a task for good ({type(problem).__name__}). What was finished is kept: run the same command again."
+                    ) from problem
                 tick(record.rows)
                 yield record
     finally:
