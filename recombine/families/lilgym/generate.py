@@ -16,7 +16,7 @@ from recombine.errors import Infeasible, UsageError
 from recombine.families.lilgym import facets, native
 from recombine.families.lilgym.play.edits import format_edits
 from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Scene
-from recombine.families.lilgym.sound import kernel, language, planner, worlds
+from recombine.families.lilgym.sound import language, planner, worlds
 from recombine.families.lilgym.sound.language import Statement
 from recombine.families.lilgym.sound.truth import World
 
@@ -51,10 +51,8 @@ SCHEMA: dict[str, ColumnType] = {
     "phenomena": "list<string>",
     "key": "string",
 }
-CANDIDATES = 10
+CANDIDATES = 6
 """Scenes drawn per row; the first with the wanted truth value is taken."""
-VISITS = 1 + kernel.CLASSES - kernel.FIRST_CLASSES
-"""How often a part asks the same statement, each time of another scene."""
 ROUNDS = 200
 """Draws of scenes for one row before the job is given up."""
 CHUNK = 2048
@@ -117,9 +115,8 @@ def _statements(job: Job, wanted: Wanted) -> language.Sequel:
 
 
 def available(job: Job) -> int:
-    """How many rows a part of `sound` has: its statements, each of as many scenes as there are visits."""
-    wanted = Wanted.of(job)
-    return _statements(job, wanted).size * (1 if wanted.from_nothing else VISITS)
+    """How many rows a part of `sound` has."""
+    return _statements(job, Wanted.of(job)).size
 
 
 def default_size(job: Job, rows: int) -> int:
@@ -129,19 +126,14 @@ def default_size(job: Job, rows: int) -> int:
 
 
 def _drafts(job: Job, wanted: Wanted, low: int, high: int) -> list[Draft]:
-    """Rows with their statements: the part's statements one after another, and again from the start for each visit."""
-    order = _statements(job, wanted)
-    known = order.upto(high)
-    if len(known) < high and high > available(job):
-        raise UsageError(
-            f"{job.key} has {available(job):,} rows ({len(known):,} statements), but row {high - 1:,} was asked for; use a smaller size."
-        )
-    words = keys.states(job.base(), low, high).tolist()
+    """Rows with their statements."""
+    known = _statements(job, wanted).upto(high)
+    if len(known) < high:
+        raise UsageError(f"{job.key} has {len(known):,} rows, but row {high - 1:,} was asked for; use a smaller size.")
     found = []
-    for index, word in zip(range(low, high), words, strict=True):
-        visit, place = divmod(index, len(known)) if len(known) < high else (0, index)
-        statement = language.statement(wanted.kind, known[place])
-        found.append(Draft(index, word, keys.Stream("lilgym", "item", word), statement, visit))
+    for index, word in zip(range(low, high), keys.states(job.base(), low, high).tolist(), strict=True):
+        statement = language.statement(wanted.kind, known[index].place)
+        found.append(Draft(index, word, keys.Stream("lilgym", "item", word), statement, known[index].number))
     return found
 
 
