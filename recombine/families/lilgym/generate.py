@@ -51,7 +51,7 @@ SCHEMA: dict[str, ColumnType] = {
     "phenomena": "list<string>",
     "key": "string",
 }
-CANDIDATES = 6
+CANDIDATES = 4
 """Scenes drawn per row; the first with the wanted truth value is taken."""
 ROUNDS = 200
 """Draws of scenes for one row before the job is given up."""

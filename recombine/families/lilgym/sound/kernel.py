@@ -270,9 +270,9 @@ def draw_scenes(states: Words, tidy: Flags, tower: bool, scratch: bool, items: I
 # --- scenes by class -------------------------------------------------------------------------------------------------
 
 PRIME = 2147483647
-CLASSES = 32
+CLASSES = 64
 """Classes of scenes. Visit v of a statement takes its scene from class v, so two visits never share a scene."""
-ATTEMPTS = 3_000
+ATTEMPTS = 4_000
 """Scenes drawn for one row before the draw is given up."""
 
 
