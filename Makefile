@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test lint golden clean
+.PHONY: help demo test quick coverage soak lint golden clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,19 @@ demo: .venv/.demo ## generate, verify and summarise every family; leaves demo-ou
 test: .venv/.test lint ## all tests
 	$(BIN)/python -m pytest -n 2
 
+quick: .venv/.test ## linters, and the tests of what a change touches with a sampled contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -n 2 $$($(BIN)/python tests/touched.py)
+
+coverage: .venv/.test ## the tests, with a report of the lines that no test reaches
+	$(PIP) coverage
+	$(BIN)/python -m coverage run --source recombine -m pytest -p no:xdist
+	$(BIN)/python -m coverage report --skip-covered --sort cover
+
+soak: .venv/.test ## million-row, kill, fault, fuzz and load checks; run it again to go on where it stopped
+	$(BIN)/python benchmarks/soak.py --out soak-out
+
 lint: .venv/.test ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,4 +48,4 @@ golden: .venv/.test ## write the golden examples anew; a change needs a raised V
 	$(BIN)/python tests/test_golden.py
 
 clean: ## remove what the other targets made
-	rm -rf .venv demo-out .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv demo-out soak-out .mypy_cache .ruff_cache .pytest_cache

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from recombine.core import Batch
-from recombine.families import clutrr
+from recombine.families.clutrr import CLUTRR
 from recombine.families.clutrr.options import NOISE_NAMES
 from recombine.jobs import make_job
 
@@ -26,13 +26,13 @@ def batches(count: int, seed: int) -> Iterator[tuple[str, Batch]]:
     cases = [(k, noise, part) for k in range(2, 11) for noise in NOISE_NAMES for part in ("train", "test_k2")]
     cases += [(k, "clean", part) for k in (12, 16, 20) for part in ("train", "test_k2")]
     each = -(-count // len(cases))
-    warm = clutrr.generate(make_job(clutrr, "generalization_23", "train", "sound", seed).rows(0, 1_000))
-    next(clutrr.validate_batch(warm), None)  # compiled kernels, once loaded, serve the small blocks too
+    warm = CLUTRR.generate(make_job(CLUTRR, "generalization_23", "train", "sound", seed).rows(0, 1_000))
+    next(CLUTRR.validate_batch(warm), None)  # compiled kernels, once loaded, serve the small blocks too
     for k, noise, part in cases:
         options = {"k": str(k), "noise": noise}
-        job = make_job(clutrr, "generalization_23", part, "sound", seed, options)
+        job = make_job(CLUTRR, "generalization_23", part, "sound", seed, options)
         for start in range(0, each, BLOCK):
-            yield part, clutrr.generate(job.rows(start, min(start + BLOCK, each)))
+            yield part, CLUTRR.generate(job.rows(start, min(start + BLOCK, each)))
 
 
 def check(count: int, seed: int = 0, verbose: bool = False) -> Counter[str]:
@@ -42,7 +42,7 @@ def check(count: int, seed: int = 0, verbose: bool = False) -> Counter[str]:
     paraphrases: dict[str, set[int]] = {"train": set(), "test_k2": set()}
     done = 0
     for part, batch in batches(count, seed):
-        for row, problem in clutrr.validate_batch(batch):
+        for row, problem in CLUTRR.validate_batch(batch):
             problems[problem.code] += 1
             if verbose:
                 print(batch.id(row), problem, file=sys.stderr)

@@ -19,7 +19,9 @@ import numpy as np
 
 from recombine import keys
 from recombine.families import family
-from recombine.families.reascan import plan, release, release_pools
+from recombine.families.reascan import plan
+from recombine.families.reascan.release import generate as release
+from recombine.families.reascan.release import pools as release_pools
 from recombine.grid.codes import RELATIONS
 from recombine.grid.matching import Description
 from recombine.jobs import make_job

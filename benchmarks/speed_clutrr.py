@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from recombine.data.generate import generate
-from recombine.families import clutrr
+from recombine.families.clutrr import CLUTRR
 from recombine.jobs import make_job
 
 ORIGINAL = {2: 30.0, 3: 69.0, 4: 166.0, 6: 156.0, 8: 125.0, 10: 48.0}
@@ -22,10 +22,10 @@ NOISES = ("clean", "supporting", "irrelevant", "disconnected", "all")
 def rates(k: int, noise: str, rows: int, part: str = "train") -> tuple[float, float]:
     """(rows per CPU-second into memory, rows per CPU-second into a folder of parquet)."""
     options = {"k": str(k), "noise": noise}
-    job = make_job(clutrr, "generalization_23", part, "sound", 1, options)
-    clutrr.generate(job.rows(0, 1_000))
+    job = make_job(CLUTRR, "generalization_23", part, "sound", 1, options)
+    CLUTRR.generate(job.rows(0, 1_000))
     start = time.process_time()
-    clutrr.generate(job.rows(0, rows))
+    CLUTRR.generate(job.rows(0, rows))
     made = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         generate(

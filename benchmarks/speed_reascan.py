@@ -27,6 +27,9 @@ SPLITS = (
     "three_clauses",
     "all",
     "a2",
+    "b1",
+    "c1",
+    "c2",
     "direction",
     "length",
 )

@@ -5,6 +5,7 @@ RecombineError
 │   ├── UnknownName   a name that is not in a table; lists the known ones and the nearest
 │   └── BadOption     an option's value is of the wrong kind or out of range
 ├── FileError         a file or folder cannot be read, written or trusted (exit code 2)
+├── WorkerLost        a worker process was killed; what it had finished is kept (exit code 2)
 ├── ProgramError      a lilGym program is not well-formed, or exceeds its limits
 ├── Infeasible        what was asked for cannot be generated (no world fits within the attempts)
 └── EndpointError     a language-model endpoint refused, failed, or would exceed a cap
@@ -17,7 +18,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "BadOption", "EndpointError", "FileError", "Infeasible", "ProgramError", "RecombineError", "UnknownName",
-    "UsageError", "shown",
+    "UsageError", "WorkerLost", "printable", "shown",
 ]  # fmt: skip
 
 
@@ -48,6 +49,10 @@ class FileError(RecombineError):
     """A file or folder cannot be read, written or trusted."""
 
 
+class WorkerLost(RecombineError):
+    """A worker process ended before its work did: killed from outside, or for want of memory."""
+
+
 class ProgramError(RecombineError):
     """A program over a scene is not in the whitelisted language, is ill-typed, or exceeds a limit."""
 
@@ -60,7 +65,21 @@ class EndpointError(RecombineError):
     """A language-model endpoint refused, failed, or would exceed a cap."""
 
 
-def shown(value: object, limit: int = 80) -> str:
+def shown(value: object, limit: int = 200) -> str:
     """The value as it may be printed in a message: quoted, control characters escaped, cut at `limit`."""
     text = ascii(value) if not isinstance(value, str) or not value.isprintable() else repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """The text as it may reach a terminal: control, bidirectional and surrogate characters are written as escapes.
+
+    Line ends and tabs stay. Everything else that is not printable could move the cursor, recolour or hide what follows.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or c.isprintable() or c in _BLANKS else ascii(c)[1:-1] for c in text)
+
+
+_BLANKS = frozenset("\u00a0\u2002\u2003\u2009\u202f\u3000")
+"""Blanks that Python calls unprintable although a terminal shows them as blanks."""

@@ -1,12 +1,15 @@
 """One source, two speeds: a kernel module runs interpreted as it stands, or compiled by Numba from the same file.
 
 A kernel module says `KERNEL = True` and holds plain functions in the subset that Numba compiles, with few and explicit
-argument types. Small jobs call `load(name, compiled=False)` and never import numba; large ones `load(name, compiled=True)`,
-which executes the module's file a second time under another name and compiles each of its functions, and those it imports
-from other kernel modules (`recombine.draws`). Both give the same bits, and a test says so for every family.
+argument types. `for_rows(name, rows)` decides: small jobs run interpreted and never import numba; large ones get the compiled
+form, for which the module's file is executed a second time under another name and each of its functions is compiled, with those
+it imports from other kernel modules (`recombine.draws`). Both give the same bits, and a test says so for every family.
 
 A module that also says `LEAN = True` promises that its functions make new arrays only by naming `np`: all others are compiled
 without reference counts, which otherwise take half of the time of small functions with many array arguments.
+
+Machine code is kept in the first of these folders that can be written: `RECOMBINE_CACHE`, beside the package, the user's cache
+folder. Without any, it is compiled in memory, and one line says so. Processes that start at the same time take turns to save.
 """
 
 from __future__ import annotations
@@ -15,19 +18,39 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import os
 import sys
+import tempfile
+import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 COMPILE_FROM_ROWS = 2_000
 """Jobs of at least this many rows are worth loading the compiled kernels for (a family may choose its own)."""
+CACHE_VARIABLE = "RECOMBINE_CACHE"
+"""Environment variable that names a folder for compiled kernels. Whoever can write to it can run code as the user."""
+LOCK, LOCK_SECONDS = "recombine.lock", 60.0
+_LOADING = threading.RLock()
+
+
+def for_rows(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS) -> types.SimpleNamespace:
+    """The functions of the kernel module for a job of so many rows.
+
+    Compiled if the rows are worth it, or if this process has the compiled form already; interpreted otherwise.
+    """
+    return load(name, rows >= compile_from or is_loaded(name))
+
+
+def load(name: str, compiled: bool) -> types.SimpleNamespace:
+    """The functions of the kernel module `name`, interpreted or compiled, as attributes."""
+    with _LOADING:
+        return _loaded(name, compiled)
 
 
 @functools.cache
-def load(name: str, compiled: bool) -> types.SimpleNamespace:
-    """The functions of the kernel module `name`, interpreted or compiled, as attributes."""
+def _loaded(name: str, compiled: bool) -> types.SimpleNamespace:
     module = importlib.import_module(name)
     if not getattr(module, "KERNEL", False):
         raise TypeError(f"{name} is not a kernel module: it does not say KERNEL = True")
@@ -81,29 +104,23 @@ def _compiled(name: str) -> types.ModuleType:
         raise ImportError(f"cannot find the source of kernel module {name}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[alias] = module
-    spec.loader.exec_module(module)
-    _drop_stale(module)
-    for key, value in list(vars(module).items()):
-        if not isinstance(value, types.FunctionType) or not _is_kernel_function(value):
-            continue
-        if value.__module__ == alias:
-            settings: dict[str, Any] = {"cache": True, "nogil": True}
-            if getattr(module, "LEAN", False) and "np" not in value.__code__.co_names:
-                settings["_nrt"] = False  # makes no arrays, so its calls need not count references
-            setattr(module, key, jit(**settings)(value))
-        else:
-            setattr(module, key, getattr(_compiled(value.__module__), value.__name__))
+    try:
+        spec.loader.exec_module(module)
+        newest = max(path.stat().st_mtime for path in _sources(vars(module), {Path(str(module.__file__))}))
+        for key, value in list(vars(module).items()):
+            if not isinstance(value, types.FunctionType) or not _is_kernel_function(value):
+                continue
+            if value.__module__ == alias:
+                settings: dict[str, Any] = {"nogil": True}
+                if getattr(module, "LEAN", False) and "np" not in value.__code__.co_names:
+                    settings["_nrt"] = False  # makes no arrays, so its calls need not count references
+                setattr(module, key, _kept(jit(**settings)(value), newest))
+            else:
+                setattr(module, key, getattr(_compiled(value.__module__), value.__name__))
+    except BaseException:
+        del sys.modules[alias]  # half-made: the next call begins anew
+        raise
     return module
-
-
-def _drop_stale(module: types.ModuleType) -> None:
-    """Forget cached machine code that is older than a kernel module it calls: Numba looks at the function's own file only."""
-    newest = max(path.stat().st_mtime for path in _sources(vars(module), {Path(str(module.__file__))}))
-    source = Path(str(module.__file__))
-    for index in (source.parent / "__pycache__").glob(f"{source.stem}.*.nbi"):
-        with contextlib.suppress(FileNotFoundError):  # another process may be doing the same
-            if index.stat().st_mtime < newest:
-                index.unlink()
 
 
 def _sources(names: dict[str, Any], seen: set[Path]) -> set[Path]:
@@ -114,3 +131,110 @@ def _sources(names: dict[str, Any], seen: set[Path]) -> set[Path]:
             if path not in seen:
                 seen |= _sources(function.__globals__, seen | {path})
     return seen
+
+
+# --- keeping machine code --------------------------------------------------------------------------------------------
+
+
+def _kept(dispatcher: Any, newest: float) -> Any:
+    """The function with its machine code kept on disk, if there is a place for it."""
+    beside = Path(dispatcher.py_func.__code__.co_filename).parent / "__pycache__"
+    folder = _cache_folder(beside)
+    if folder is not None:
+        with _numba_cache(None if folder == beside else folder):
+            dispatcher._cache = _cache_class()(dispatcher.py_func)
+        _drop_stale(Path(dispatcher._cache.cache_path), Path(dispatcher.py_func.__code__.co_filename), newest)
+    return dispatcher
+
+
+@functools.cache
+def _cache_class() -> Any:
+    """Numba's cache, made safe: processes take turns to save, and a cache that cannot be used never ends a job."""
+    caching: Any = importlib.import_module("numba.core.caching")
+
+    from recombine.errors import FileError
+    from recombine.files import held
+
+    class Cache(caching.FunctionCache):  # type: ignore[misc]
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:  # damaged, or of another machine: whatever is wrong with it, it is compiled anew
+                return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                self._impl.locator.ensure_cache_path()
+                # Without turns, two processes that save two signatures at once can exchange their machine code.
+                with held(Path(self.cache_path, LOCK), f"the cache {self.cache_path} is in use", LOCK_SECONDS):
+                    self._save(sig, data)
+            except (OSError, FileError) as problem:
+                _say_once(f"compiled kernels are not kept: {problem}")
+
+        def _save(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)
+            except OSError:
+                raise
+            except Exception:  # the index is damaged: begin a new one
+                self.flush()
+                super().save_overload(sig, data)
+
+    return Cache
+
+
+@functools.cache
+def _cache_folder(beside: Path) -> Path | None:
+    """Where machine code is kept: the first folder that can be written; None, after one line that says so, if none can."""
+    named = os.environ.get(CACHE_VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
+    if named:
+        wanted = [Path(named).absolute()]
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or (f"{os.environ['HOME']}/.cache" if os.environ.get("HOME") else "")
+        wanted = [beside, *([Path(home, "recombine")] if os.path.isabs(home) else [])]  # noqa: PTH117 - of a text
+    for folder in wanted:
+        if _is_writable(folder):
+            return folder
+    _say_once(
+        f"compiled kernels cannot be kept in {' or '.join(map(str, wanted))}, so they are compiled anew in every process; "
+        f"set {CACHE_VARIABLE} to a folder of yours"
+    )
+    return None
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether a file can be made in the folder, which is made if needed. A folder that all users may write is not trusted."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.name != "nt" and folder.stat().st_mode & 0o002:
+            return False
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def _numba_cache(folder: Path | None) -> Iterator[None]:
+    """Numba's own setting, changed for a moment: it is read when a function's cache is made."""
+    config: Any = importlib.import_module("numba.core.config")
+    before = config.CACHE_DIR
+    config.CACHE_DIR = "" if folder is None else str(folder)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before
+
+
+@functools.cache
+def _drop_stale(cache: Path, source: Path, newest: float) -> None:
+    """Forget machine code that is older than a kernel module it calls: Numba looks at the function's own file only."""
+    for index in cache.glob(f"{source.stem}.*.nbi"):
+        with contextlib.suppress(OSError):  # another process may be doing the same
+            if index.stat().st_mtime < newest:
+                index.unlink()
+
+
+@functools.cache
+def _say_once(line: str) -> None:
+    sys.stderr.write(f"recombine: {line}\n")

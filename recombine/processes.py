@@ -1,19 +1,61 @@
-"""Pools of worker processes that never outlive the process that started them."""
+"""Pools of worker processes that never outlive the process that started them, and end in order when it is interrupted."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
+from recombine.errors import WorkerLost
 
-def pool(workers: int, prepare: Callable[..., None] | None = None, *given: Any) -> ProcessPoolExecutor:
+
+class Pool(ProcessPoolExecutor):
+    """A pool whose workers never see Ctrl-C, and which as a context turns a lost worker into `WorkerLost`."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Hand over a call. A process that starts for it inherits that interrupts are held back: only the parent reacts to them."""
+        with _interrupts_held():
+            return super().submit(fn, *args, **kwargs)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        if kind is not None and not issubclass(kind, Exception):  # interrupted: what the workers were at is thrown away
+            for process in list((self._processes or {}).values()):
+                process.terminate()
+        self.shutdown(wait=True, cancel_futures=kind is not None)
+        if kind is not None and issubclass(kind, BrokenProcessPool):
+            raise WorkerLost(
+                "a worker process was killed, perhaps for want of memory. What was finished is kept: run the same command again, "
+                "with fewer --workers if it happens again."
+            ) from None
+        return None
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold SIGINT back for a moment, where the system can; it is delivered afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def pool(workers: int, prepare: Callable[..., None] | None = None, *given: Any) -> Pool:
     """Fresh processes, each of which first calls `prepare(*given)`. They end when this process ends, even if it is killed."""
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(prepare, given))
+    return Pool(workers, mp_context=context, initializer=_begin, initargs=(prepare, given))
 
 
 def spread(call: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], workers: int = 0) -> Iterator[tuple[str, Any]]:
@@ -30,6 +72,7 @@ def spread(call: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], worker
 
 
 def _begin(prepare: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     if prepare is not None:
         prepare(*given)

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -101,11 +102,39 @@ def test_folder_that_cannot_be_written() -> None:
         generate("scan", "/proc/nowhere/out", split="length", size=5)
 
 
+@pytest.fixture
+def small_disk() -> Iterator[None]:
+    """No file may grow beyond 2,000 bytes: the system refuses the write, as it does on a full disk."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("small_disk")
 def test_disk_full(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="No space left"), writing(tmp_path / "x") as out:
-        raise OSError(28, os.strerror(28))
-    assert out.closed
+    with pytest.raises(FileError, match=r"cannot write .* File too large"), writing(tmp_path / "x") as out:
+        out.write(bytes(10_000))
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileError, match=r"cannot write .*test-0.* File too large"):
+        generate("scan", tmp_path / "out", split="length", part="test", size=500)
+    assert not [p for p in (tmp_path / "out").rglob("*") if p.suffix in (".parquet", ".tmp")]
+
+
+def test_an_error_of_whoever_fills_a_file_is_not_told_as_an_error_of_writing(tmp_path: Path) -> None:
+    with pytest.raises(PermissionError), writing(tmp_path / "x"):
+        raise PermissionError(13, os.strerror(13), "input.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_good_error_is_told_when_the_leftover_cannot_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, os.strerror(13))
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    with pytest.raises(KeyError, match="the good error"), writing(tmp_path / "x"):
+        raise KeyError("the good error")
 
 
 @pytest.mark.parametrize(("point", "every"), [("fsync", 13), ("rename", 13), ("unlink", 13), ("mkdir", 13), ("write", 120)])

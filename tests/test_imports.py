@@ -14,6 +14,7 @@ PACKAGE = Path(recombine.__file__).parent
 FLOOR = {
     "core",
     "columns",
+    "checks",
     "abilities",
     "facets",
     "jobs",
@@ -25,6 +26,8 @@ FLOOR = {
     "charts",
     "pages",
     "processes",
+    "schemas",
+    "stores",
 }
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
@@ -38,12 +41,15 @@ MAY_SEE: dict[str, set[str]] = {
     "errors": set(),
     "charts": set(),
     "pages": set(),
-    "processes": set(),
-    "kernels": set(),
-    "files": {"errors"},
+    "processes": {"errors"},
+    "schemas": {"errors"},
+    "kernels": {"errors", "files"},
+    "files": {"errors", "stores"},
+    "stores": {"errors"},
     "grid": FLOOR,
     "families": FLOOR | {"grid"},
     "data": FLOOR | {"families"},
+    "testing": FLOOR | {"families", "data"},
     "envs": FLOOR | {"grid", "families", "data"},
     "evaluate": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},
@@ -65,6 +71,8 @@ ONLY_IN: dict[str, set[str]] = {
     "starlette": {"web"},
     "uvicorn": {"web"},
     "httpx": {"evaluate"},
+    "fsspec": {"stores"},
+    "filelock": {"files"},
     "rich": {"cli", "models", "rl"},
 }
 """Third-party package -> the only rooms that import it."""

@@ -128,7 +128,22 @@ def test_every_verb_works_on_a_family_of_another_package(tmp_path: Path) -> None
     assert "reversal" in json.loads(_recombine("list", "--json", folder=tmp_path))
     _recombine("generate", "reversal", "--split", "length", "--size", "40", "--out", "out", folder=tmp_path)
     assert json.loads(_recombine("verify", "out", "--json", folder=tmp_path))["ok"]
-    asked = _recombine("ask", "reversal", "--split", "length", "--model", "x", "--price", "1,1", "--endpoint", "http://127.0.0.1:9/v1", "--size", "2", "--dry-run", folder=tmp_path)
+    asked = _recombine(
+        "ask",
+        "reversal",
+        "--split",
+        "length",
+        "--model",
+        "x",
+        "--price",
+        "1,1",
+        "--endpoint",
+        "http://127.0.0.1:9/v1",
+        "--size",
+        "2",
+        "--dry-run",
+        folder=tmp_path,
+    )
     assert "reverse order" in asked
     _recombine("evaluate", "--data", "out", "--with", "all-baselines", "--part", "test", "--out", "report", folder=tmp_path)
     assert (tmp_path / "report" / "report.json").exists()

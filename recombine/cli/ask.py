@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
             asked, answerer, arguments.out, caps=caps, price=price, on_reply=tick,
             concurrency=1 if arguments.model.startswith("hf:") else arguments.concurrency, retry_errors=arguments.retry_errors,
         )  # fmt: skip
-    _report(outcome, arguments)
+    _report(asked, outcome, arguments)
     return 1 if outcome.stopped or outcome.is_in_vain else 0
 
 
@@ -235,11 +235,12 @@ def _show(asked: Asked, expected: Any, as_json: bool) -> None:
     say(expected.prompt)
     say("-" * 80)
     say(f"{expected.rows:,} rows of {asked.rows.job.key}; nothing was asked.")
+    _say_freshness(asked)
     say(f"about {expected.tokens_in:,} tokens to read, at most {expected.most_tokens_out:,} to write")
     say(f"about {expected.cost_in:,.2f} for reading, at most {expected.most_cost:,.2f} in all (repeated attempts apart)")
 
 
-def _report(outcome: Outcome, arguments: argparse.Namespace) -> None:
+def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> None:
     from recombine.families import FAMILIES
 
     if arguments.json:
@@ -248,6 +249,7 @@ def _report(outcome: Outcome, arguments: argparse.Namespace) -> None:
     print_table("", ("status", "rows"), [(name, f"{count:,}") for name, count in outcome.statuses.items()])
     for error, count in outcome.errors.items():
         say(f"{count:,} rows without a reply: {error}. Mend it and run the same command with --retry-errors.")
+    _say_freshness(asked)
     say(f"mean score {outcome.mean:.1%} over the rows with a reply, non-answers as wrong; {outcome.asked_now:,} asked now")
     say(
         f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far"
@@ -267,3 +269,11 @@ def _same_part(arguments: argparse.Namespace) -> str:
     given = [("--split", arguments.split), ("--part", arguments.part), ("--recipe", arguments.recipe)]
     given += [("--seed", arguments.seed or None), *(("--set", word) for word in arguments.options)]
     return "".join(f" {name} {value}" for name, value in given if value is not None)
+
+
+def _say_freshness(asked: Asked) -> None:
+    """Tell where a new seed would not have given new items."""
+    from recombine.data.freshness import freshness
+
+    if sentence := freshness(asked.rows.family, asked.rows.plan):
+        say(sentence)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from recombine.cli.printing import print_json, print_table, progress, say
+from recombine.cli.printing import PAGE, print_json, print_table, progress, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,16 +29,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Audit and print the findings."""
     from recombine.data.audit import audit, flat
     from recombine.data.rows import audit_rows, read_rows
-    from recombine.files import write_text
+    from recombine.files import own_file, write_text
 
+    page_file = own_file(arguments.html, PAGE) if arguments.html else None
     with progress("audit", 0) as tick:
         if arguments.family == "rows":
             other = read_rows(Path(arguments.against)) if arguments.against else ()
             found = audit_rows(read_rows(Path(arguments.file)), other, path=arguments.file)
         else:
             found = audit(arguments.file, arguments.family, against=arguments.against, on_rows=tick)
-    if arguments.html:
-        write_text(Path(arguments.html), found.to_html())
+    if page_file:
+        write_text(page_file, found.to_html())
     if arguments.json:
         print_json(found.to_json())
         return 0 if found.ok else 1

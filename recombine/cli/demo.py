@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recombine.cli.printing import print_table, say
 from recombine.cli.requests import whole_number
+from recombine.errors import UsageError
+from recombine.files import Kind, holds, is_report
 
 if TYPE_CHECKING:
     from recombine.core import Family
+
+MARK = "demo.json"
+DEMO = Kind(
+    "a folder of `recombine demo`", lambda folder: holds(folder / MARK, lambda value: "package" in value) or is_report(folder)
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,22 +29,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Every family in turn; exit 1 if a single row is wrong."""
+    from recombine import __version__
     from recombine.data.datasets import Dataset
-    from recombine.data.generate import generate
+    from recombine.data.generate import generate, remove
     from recombine.data.verify import verify
     from recombine.evaluate.answerers import MADE_UP, make_answerer
     from recombine.evaluate.answers import Answer
     from recombine.evaluate.evaluate import ALL_BASELINES, evaluate, join_evaluations
     from recombine.evaluate.report import write_report
     from recombine.families import FAMILIES, family
+    from recombine.files import own_folder, write_json
 
-    out = Path(arguments.out)
-    shutil.rmtree(out, ignore_errors=True)
+    if not 1 <= arguments.size <= 100_000:
+        raise UsageError(f"--size is {arguments.size}, but must be 1 to 100,000.")
+    out = own_folder(arguments.out, DEMO)
+    write_json(out / MARK, {"package": f"recombine {__version__}", "size": arguments.size, "seed": arguments.seed})
     evaluations, rows, errors = [], [], 0
     careless = make_answerer(MADE_UP, [])
     for name in FAMILIES:
         started = time.perf_counter()
-        folder = generate(name, out / name, split=one_per_axis(family(name)), size=arguments.size, seed=arguments.seed)
+        words: dict[str, Any] = {"split": one_per_axis(family(name)), "size": arguments.size, "seed": arguments.seed}
+        if (out / name).exists():  # from an earlier demo, perhaps with another size or by another version
+            remove(out / name)
+        folder = generate(name, out / name, **words)
         verdict = verify(folder.path, workers=1)
         last = {part.job.split: number for number, part in enumerate(folder.plan.parts)}
         tested = {split: number for split, number in last.items() if split in one_per_axis(folder.family)}

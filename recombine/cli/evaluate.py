@@ -6,14 +6,29 @@ Answers are JSON lines with `id` and `answer`. Writes index.html (self-contained
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recombine.cli.printing import print_json, print_table, progress, say
+from recombine.errors import UsageError, shown
+from recombine.files import Kind, is_report
+
+if TYPE_CHECKING:
+    from recombine.evaluate.answers import Answer
+
+REPORT = Kind("a report of `recombine evaluate`", is_report)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine evaluate`."""
-    parser.add_argument("--data", required=True, metavar="DIR", help="a folder made by recombine generate")
+    parser.add_argument(
+        "--data",
+        action="append",
+        required=True,
+        metavar="DIR",
+        help="a folder made by recombine generate; may be repeated for one joint report",
+    )
     parser.add_argument(
         "--answers",
         action="append",
@@ -29,28 +44,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a built-in answerer beside them: oracle, random, majority, bag_of_words, nearest_neighbour, shortcut:NAME, or all-baselines",
     )
     parser.add_argument("--part", action="append", default=[], metavar="[SPLIT/]PART", help="only this part; may be repeated")
+    parser.add_argument(
+        "--missing",
+        choices=("wrong", "skip"),
+        default="error",
+        help="rows that a run does not answer: count them as wrong, or leave them out (otherwise they are an error)",
+    )
+    parser.add_argument("--rows", metavar="FILE", help="score only the rows whose ids this file lists, one a line")
     parser.add_argument("--out", metavar="DIR", help="where the report goes")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
-    from recombine.evaluate.answers import read_answers
-    from recombine.evaluate.evaluate import evaluate, findings
-    from recombine.evaluate.report import write_report
+    from recombine.evaluate.answers import read_ids
+    from recombine.evaluate.evaluate import evaluate_all, findings
+    from recombine.evaluate.report import coverage_lines, write_report
+    from recombine.files import own_folder
 
-    answers = {}
-    for word in arguments.answers:
-        name, equals, file = word.partition("=")
-        path = Path(file if equals else word)
-        answers[name if equals else path.stem] = read_answers(path)
+    out = own_folder(arguments.out, REPORT) if arguments.out else None
+    answers = _answers(arguments.answers)
     with progress("evaluate", 0) as tick:
-        evaluation = evaluate(
-            arguments.data, answers, baselines=arguments.baselines or ["majority"], parts=arguments.part, on_rows=tick
+        evaluation = evaluate_all(
+            arguments.data,
+            answers,
+            baselines=arguments.baselines or ["majority"],
+            parts=arguments.part,
+            missing=arguments.missing,
+            rows=read_ids(Path(arguments.rows)) if arguments.rows else None,
+            on_rows=tick,
         )
     found = findings(evaluation)
-    if arguments.out:
-        page = write_report(evaluation, Path(arguments.out))
+    page = write_report(evaluation, out) if out else None
     if arguments.json:
         print_json(found)
         return 0
@@ -58,8 +83,26 @@ def run(arguments: argparse.Namespace) -> int:
     for key, part in found["parts"].items():
         for name, result in part["runs"].items():
             mistake = next((m["sentence"] for m in result["mistakes"] if m["above_chance"]), "") if name in answers else ""
-            rows.append((key, name, result["accuracy"]["text"], f"{result['accuracy']['rows']:,}", mistake))
-    print_table("", ("set", "answerer", "accuracy", "rows", "main mistake"), rows)
-    if arguments.out:
+            counted = result["coverage"] or f"{result['accuracy']['rows']:,} rows"
+            rows.append((key, name, counted, result["accuracy"]["text"], mistake))
+    print_table("", ("set", "answerer", "answered", "accuracy", "main mistake"), rows)
+    for line in coverage_lines(found):
+        say(line)
+    if page:
         say(f"open {page}")
     return 0
+
+
+def _answers(words: Sequence[str]) -> dict[str, dict[str, Answer]]:
+    """The runs by name; two runs of one name are an error."""
+    from recombine.evaluate.answers import read_answers
+
+    found: dict[str, dict[str, Answer]] = {}
+    for word in words:
+        name, equals, file = word.partition("=")
+        path = Path(file if equals else word)
+        name = name if equals else path.stem
+        if name in found:
+            raise UsageError(f"two runs are called {shown(name)}; name them apart: --answers first=FILE --answers second=FILE.")
+        found[name] = read_answers(path)
+    return found

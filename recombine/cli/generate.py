@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Generate, with a bar on a terminal; print counts and fingerprint."""
+    from recombine.data.freshness import freshness
     from recombine.data.generate import run as carry_out
 
     plan = _plan(arguments)
@@ -68,6 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
     rejected = sum(manifest["rejections"].values())
     if rejected:
         say(f"{rejected:,} draws were thrown away: " + ", ".join(f"{k} {v:,}" for k, v in manifest["rejections"].items()))
+    for part in plan.parts:
+        if sentence := freshness(folder.family, part):
+            say(sentence)
     say(f"{arguments.out}: fingerprint {manifest['fingerprint']}")
     sys.stdout.flush()
     return 0

@@ -6,10 +6,12 @@ recombine predict runs/length --data scan --split length --part test --out answe
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from recombine.cli.printing import say
 from recombine.cli.requests import add_request, whole_number
+from recombine.files import Kind, begins_with
+
+ANSWERS = Kind("a file of answers", begins_with(b'{"id": "'))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,17 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Predict and write."""
     from recombine.cli.train import request_of
-    from recombine.files import writing_text
+    from recombine.files import own_file, writing_text
     from recombine.models.base import find_device, single_thread
     from recombine.models.checkpoints import load_model
     from recombine.models.train import predict, prediction_lines, scores
 
+    out_file = own_file(arguments.out, ANSWERS)
     single_thread()
     model = load_model(arguments.run).to(find_device(arguments.device))
     rows = request_of(arguments).load(arguments.part or "test", arguments.size)
     examples = list(rows)[: arguments.size]
     answers = predict(model, examples, max(1, arguments.batch), arguments.device)
-    with writing_text(Path(arguments.out)) as out:
+    with writing_text(out_file) as out:
         out.writelines(prediction_lines(examples, answers))
     right = scores(examples, answers)
     mean = 100 * sum(right) / max(1, len(right))

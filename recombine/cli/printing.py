@@ -8,20 +8,35 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from recombine.errors import printable
+from recombine.files import Kind, begins_with
+
+PAGE = Kind("a page of Recombine", begins_with(b"<!doctype html><html lang='en'>"))
+
+
+class Standing:
+    """How far the running verb has come, for whoever interrupts it."""
+
+    done: int = 0
+    total: int = 0
+
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """One JSON document on standard output; characters that a terminal could obey are written as JSON escapes."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    if not text.isascii():
+        text = "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    sys.stdout.write(text + "\n")
 
 
 def say(text: str) -> None:
-    """A line on standard output."""
-    sys.stdout.write(text + "\n")
+    """A line on standard output. Whatever a file or a model wrote into it cannot command the terminal."""
+    sys.stdout.write(printable(text) + "\n")
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table: drawn by rich on a terminal, plain columns when piped."""
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = [[printable(str(cell)) for cell in row] for row in rows]
     numeric = [all(_is_number(row[i]) for row in cells) for i in range(len(header))] if cells else [False] * len(header)
     if not sys.stdout.isatty():
         widths = [max([len(header[i]), *(len(row[i]) for row in cells)]) for i in range(len(header))]
@@ -34,7 +49,7 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", header_style="bold")
+    table = Table(title=printable(title) or None, title_justify="left", header_style="bold")
     for name, right in zip(header, numeric, strict=True):
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in cells:
@@ -49,8 +64,13 @@ def _is_number(text: str) -> bool:
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
     """A function that takes finished rows: a bar with rate and time left on a terminal, nothing when piped."""
+    Standing.done, Standing.total = 0, total
+
+    def count(rows: int) -> None:
+        Standing.done += rows
+
     if not sys.stderr.isatty():
-        yield lambda _rows: None
+        yield count
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -63,9 +83,10 @@ def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, rate="")
+        task = bar.add_task(printable(title).replace("[", "("), total=total, rate="")
 
         def tick(rows: int) -> None:
+            count(rows)
             bar.advance(task, rows)
             speed = bar.tasks[0].speed
             bar.update(task, rate=f"{speed:,.0f}/s" if speed else "")

@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--files", metavar="FOLDER", help="translation: folder with the sentence pairs; CLUTRR: encoder instead of BERT"
     )
+    parser.add_argument("--templates", metavar="FILE", help="CLUTRR: word the stories with the original authors' template file")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,10 +44,21 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.table not in titles:
         raise UnknownName("table", arguments.table, titles)
+    from recombine.files import Kind, holds, own_folder
     from recombine.models.reproduce import Wish, reproduce
 
+    if not arguments.scale.isalnum():
+        raise UnknownName("scale", arguments.scale, ("paper", "day", "hour", "minute"))
+    stem = f"{arguments.table}-{arguments.scale}"
+    is_ours = lambda folder: holds(folder / f"{stem}.json", lambda found: found["table"] == arguments.table)
+    own_folder(
+        arguments.out,
+        Kind(f"a table of `recombine reproduce {arguments.table}`", is_ours, (f"{stem}.json", f"{stem}.md"), is_local=True),
+    )
+
     wish = Wish(
-        arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or ""
+        arguments.table, arguments.scale, arguments.workers, arguments.seeds, tuple(arguments.only), arguments.files or "",
+        arguments.templates or "",
     )  # fmt: skip
     if arguments.table == LILGYM:
         from recombine.rl.table1 import reproduce_table1

@@ -6,6 +6,9 @@ import argparse
 
 from recombine.errors import UsageError, shown
 
+RESERVED = ("split", "part", "seed", "recipe", "size", "source")
+"""Words of a request that are options of their own, so `--set` does not take them."""
+
 
 def add_request(parser: argparse.ArgumentParser, *, several: bool) -> None:
     """--split, --part, --seed, --recipe, --set; several splits and parts where a folder can hold them."""
@@ -40,6 +43,8 @@ def options_of(arguments: argparse.Namespace) -> dict[str, object]:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise UsageError(f"--set {shown(word)} is not NAME=VALUE.")
+        if name in RESERVED:
+            raise UsageError(f"--set {shown(word)}: {name} is not a dial; say --{name} {shown(value)}.")
         options[name] = value
     return options
 

@@ -10,6 +10,8 @@ from typing import Any
 from recombine.cli.printing import print_json, say
 from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.core import Example
+from recombine.errors import UsageError
+from recombine.files import Kind, begins_with
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the example."""
     from recombine.data.datasets import example
     from recombine.errors import UnknownName
-    from recombine.files import writing
+    from recombine.files import own_file, writing
 
     found = example(arguments.family) if "@" in arguments.family else _row(arguments, arguments.index)
     if arguments.render or arguments.save:
@@ -36,10 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
         picture = found.render(medium)
         raw = picture.encode() if isinstance(picture, str) else picture
         if arguments.save:
-            with writing(Path(arguments.save)) as out:
+            with writing(own_file(arguments.save, _kind(medium))) as out:
                 out.write(raw)
         else:
-            sys.stdout.buffer.write(raw + (b"" if raw.endswith(b"\n") else b"\n"))
+            _print(raw, medium)
         return 0
     explanation = found.explain()
     if arguments.json:
@@ -65,7 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _row(arguments: argparse.Namespace, index: int) -> Example:
     """A row of a family's part (any row, if the part is not finite) or of a folder."""
     from recombine.data.datasets import Dataset, load
-    from recombine.errors import UsageError
 
     words = {"seed": arguments.seed, "recipe": arguments.recipe, **options_of(arguments)}
 
@@ -78,6 +79,23 @@ def _row(arguments: argparse.Namespace, index: int) -> Example:
     if index >= len(data):
         raise UsageError(f"--index {index} is past the end: {data.job.split}/{data.job.part} has {len(data):,} rows.")
     return data[index]
+
+
+def _print(raw: bytes, medium: str) -> None:
+    """A picture on standard output: text so that a terminal cannot be commanded, PNG only where no terminal listens."""
+    if medium != "png":
+        say(raw.decode().removesuffix("\n"))
+    elif sys.stdout.isatty():
+        raise UsageError("a PNG cannot be printed on a terminal; add --save FILE.png.")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(raw)
+
+
+def _kind(medium: str) -> Kind:
+    """What a file may hold that a picture of this medium replaces."""
+    beginnings = {"png": b"\x89PNG", "svg": b"<svg"}
+    return Kind(f"a picture as {medium}", begins_with(beginnings[medium]) if medium in beginnings else lambda _: False)
 
 
 def _medium_of(path: str) -> str:

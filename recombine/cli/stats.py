@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recombine.cli.printing import print_json, progress, say
+from recombine.cli.printing import PAGE, print_json, progress, say
 
 if TYPE_CHECKING:
     from recombine.data.stats import Distribution
@@ -29,8 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.data.folders import open_folder
     from recombine.data.stats import probed, stats
     from recombine.errors import UnknownName
-    from recombine.files import write_text
+    from recombine.files import own_file, write_text
 
+    page_file = own_file(arguments.html, PAGE) if arguments.html else None
     folder = open_folder(arguments.dir)
     for name in arguments.column or ():
         if name not in folder.family.SCHEMA:
@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         found = stats(arguments.dir, tick, arguments.column or ())
     if arguments.column:
         found = {part: {name: d for name, d in columns.items() if name in arguments.column} for part, columns in found.items()}
-    if arguments.html:
-        write_text(Path(arguments.html), _page(arguments.dir, found))
+    if page_file:
+        write_text(page_file, _page(arguments.dir, found))
     if arguments.json:
         print_json(
             {

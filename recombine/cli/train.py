@@ -55,15 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
         return run_ppo(arguments, _pairs(arguments.settings))
     if not arguments.data or not arguments.out:
         raise UsageError("train needs --data (a family or a folder) and --out (the run's folder).")
+    from recombine.files import own_folder
+    from recombine.models.checkpoints import RUN_FOLDER
     from recombine.models.parts import learning_parts
     from recombine.models.settings import plan_for
     from recombine.models.train import train
 
     plan = plan_for(arguments.model, _pairs(arguments.settings), arguments.run_seed)
+    out = own_folder(arguments.out, RUN_FOLDER)
     learning = learning_parts(request_of(arguments), arguments.part, arguments.validation)
     from dataclasses import replace
 
-    out = Path(arguments.out)
     with reporting(out if arguments.tensorboard else None, plan.training.epochs) as report:
         result = train(replace(plan, data=learning.note), learning.fit, learning.validation, out, report, arguments.device)
     say(f"best validation score {100 * result.best:.2f} % after epoch {result.best_epoch} of {result.epochs}; {result.stopped}")

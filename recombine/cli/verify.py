@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.cli.requests import whole_number
+from recombine.files import Kind, holds
+
+CERTIFICATE = Kind("a certificate of `recombine verify`", lambda file: holds(file, lambda found: "checked_by" in found))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,18 +24,24 @@ def run(arguments: argparse.Namespace) -> int:
     """Check, print a table, and say what is wrong."""
     from recombine.data.folders import open_folder
     from recombine.data.verify import verify
-    from recombine.files import write_json
+    from recombine.files import own_file, write_json
 
+    certificate = own_file(arguments.certificate, CERTIFICATE) if arguments.certificate else None
     total = sum(part.rows for part in open_folder(arguments.dir).plan.parts)
     with progress("verify", total) as tick:
         verdict = verify(arguments.dir, sample=arguments.sample, workers=arguments.workers, on_rows=tick)
-    if arguments.certificate:
-        write_json(Path(arguments.certificate), verdict.to_json())
+    if certificate:
+        write_json(certificate, verdict.to_json())
     if arguments.json:
         print_json(verdict.to_json())
         return 0 if verdict.ok else 1
-    rows = [(p.split, p.part, f"{p.rows:,}", f"{p.checked:,}", p.errors, p.artifacts, p.leaks) for p in verdict.parts]
-    print_table("", ("split", "part", "rows", "checked", "errors", "artifacts", "leaks"), rows)
+    rows = [
+        (p.split, p.part, f"{p.rows:,}", f"{p.distinct:,}", f"{p.checked:,}", p.errors, p.artifacts, p.leaks)
+        for p in verdict.parts
+    ]
+    print_table("", ("split", "part", "rows", "distinct", "checked", "errors", "artifacts", "leaks"), rows)
+    for note in verdict.notes:
+        say(note)
     for problem in verdict.problems[:20]:
         say(f"{problem.severity} {problem.code} at {problem.place}: {problem.text}")
     if len(verdict.problems) > 20:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from recombine.abilities import Surveying
-from recombine.core import Example, Problem
+from recombine.core import Example, Family, Problem
 from recombine.data.shortcuts import ShortcutScore, shortcut_scores
+from recombine.errors import RecombineError, shown
 from recombine.families import family as find_family
 from recombine.pages import page, table
 
+T = TypeVar("T")
 SURVEYED = 200_000
 """Examples kept in memory for figures about a whole file; a larger file is surveyed on its first ones."""
 SHORTCUT_ROWS = 300
@@ -89,19 +91,17 @@ def audit(
     rows_with: dict[str, set[int]] = {"wrong_label": set(), "ambiguous": set()}
     kept: list[Example] = []
     forms: Counter[bytes] = Counter()
-    others = (
-        {_form(found.canonical(item)) for item in found.read(Path(against)) if isinstance(item, Example)} if against else set()
-    )
+    others = {_form_of(found, item) for item in _read(found, against) if isinstance(item, Example)} if against else set()
     checked = leaks = 0
-    for item in found.read(Path(path)):
+    for item in _read(found, path):
         if isinstance(item, Problem):
             problems.append(item)
             continue
         place = str(item.meta.get("place", item.id))
-        for problem in found.validate(item):
+        for problem in _judged(found, item):
             problems.append(Problem(problem.code, problem.text, problem.severity, problem.place or place))
             rows_with.setdefault(problem.code, set()).add(checked)
-        form = _form(found.canonical(item))
+        form = _form_of(found, item)
         forms[form] += 1
         if form in others:
             leaks += 1
@@ -110,6 +110,10 @@ def audit(
         tick(1)
         if len(kept) < SURVEYED:
             kept.append(item)
+    nothing: tuple[ShortcutScore, ...] = ()
+    unknown: Mapping[str, Any] = {}
+    shortcuts = _figures(lambda: tuple(shortcut_scores(kept[:: max(1, len(kept) // SHORTCUT_ROWS)])), nothing, problems)
+    survey = _figures(lambda: found.survey(kept) if isinstance(found, Surveying) and kept else unknown, unknown, problems)
     return Audit(
         path=str(path),
         family=family,
@@ -120,10 +124,49 @@ def audit(
         leaks=leaks,
         problems=tuple(problems),
         counts=dict(sorted(Counter(f"{p.severity}:{p.code}" for p in problems).items())),
-        shortcuts=tuple(shortcut_scores(kept[:: max(1, len(kept) // SHORTCUT_ROWS)])),
-        survey=found.survey(kept) if isinstance(found, Surveying) and kept else {},
+        shortcuts=shortcuts,
+        survey=survey,
     )
 
 
-def _form(canonical: bytes) -> bytes:
+# A file of somebody else may hold anything. What a family's reader or oracle did not foresee is a finding about the file, so any
+# exception is one; it names its type, so that a fault of ours can still be told from a fault of the file.
+
+
+def _read(family: Family, path: str | Path) -> Iterator[Example | Problem]:
+    """The family's reading of a file; where the reader fails, one last Problem instead of what follows."""
+    try:
+        yield from family.read(Path(path))
+    except RecombineError:
+        raise
+    except Exception as fault:
+        yield Problem("unreadable", f"the rest of the file cannot be read as {family.NAME}: {_told(fault)}", place=str(path))
+
+
+def _judged(family: Family, item: Example) -> list[Problem]:
+    try:
+        return family.validate(item)
+    except Exception as fault:
+        return [Problem("malformed", f"the row is not an example of {family.NAME}: {_told(fault)}")]
+
+
+def _form_of(family: Family, item: Example) -> bytes:
+    """A short digest of the canonical form; of the inputs where a malformed row has no canonical form."""
+    try:
+        canonical = family.canonical(item)
+    except Exception:  # the row's own problem is told by `_judged`
+        canonical = repr(sorted(map(repr, item.inputs.items()))).encode("utf-8", "replace")
     return hashlib.blake2b(canonical, digest_size=12).digest()
+
+
+def _figures(count: Callable[[], T], nothing: T, problems: list[Problem]) -> T:
+    """Figures about the whole file; where malformed rows make them impossible, a Problem and no figures."""
+    try:
+        return count()
+    except Exception as fault:
+        problems.append(Problem("uncounted", f"figures about the file cannot be made: {_told(fault)}"))
+        return nothing
+
+
+def _told(fault: Exception) -> str:
+    return f"{type(fault).__name__}: {shown(str(fault), 200)}"

@@ -11,6 +11,7 @@ from typing import Any
 from recombine.core import Example, Family
 from recombine.data.croissant import write_croissant
 from recombine.data.folders import Folder
+from recombine.data.freshness import freshness
 from recombine.data.plan import Plan
 from recombine.data.shortcuts import shortcut_scores
 from recombine.data.stats import Distribution, part_stats
@@ -105,6 +106,8 @@ def _body(plan: Plan, family: Family, manifest: Mapping[str, Any]) -> str:
     lines += ["", "## Claims", ""]
     for split in dict.fromkeys(part.job.split for part in plan.parts):
         lines.append(f"- **{split}**: {family.SPLITS[split].claim}")
+    fresh = [sentence for part in plan.parts if (sentence := freshness(family, part))]
+    lines += ["", "## Freshness", "", *(f"- {sentence}" for sentence in fresh or ["Another seed gives new items."])]
     lines += ["", "## Columns", "", "| column | type |", "|---|---|", "| id | string |"]
     lines += [f"| {name} | {kind} |" for name, kind in family.SCHEMA.items()]
     return "\n".join([*lines, "", ""])
@@ -121,6 +124,8 @@ def _looks(source: Folder, folder: Path) -> str:
         lines.append(f"![{name}](figures/{name}.svg)")
     examples = islice(_examples(source, number), SHORTCUT_ROWS)
     scores = shortcut_scores(examples)
+    if not scores:
+        return "\n".join([*lines, "The part has no rows.", "", ""])
     lines += ["", f"How often a reader who cuts a corner is right all the same (first {scores[0].examples} rows):", ""]
     lines += ["| reader | | right |", "|---|---|---:|"]
     lines += [f"| {score.name} | {score.reader} | {score.accuracy:.1%} |" for score in scores]

@@ -7,6 +7,7 @@ logical rows: it does not change with the file format, the compression or the ve
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from recombine.columns import Coded, Column, Ragged, Text
 from recombine.core import Batch, ColumnType, Job
+from recombine.errors import FileError, shown
 
 ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -82,7 +84,13 @@ def from_arrow(table: pa.Table, job: Job) -> Batch:
     table = table.combine_chunks()
     columns = {name: _column(_chunk(table, name)) for name in table.column_names if name != "id"}
     tails = cast(Text, _column(_chunk(table, "id")))
-    indices = np.array([int(tails[row].rpartition("/")[2]) for row in range(len(tails))], dtype=np.int64)
+    try:
+        indices = np.array([int(tails[row].rpartition("/")[2]) for row in range(len(tails))], dtype=np.int64)
+    except (ValueError, OverflowError):
+        strange = next(
+            text for text in (tails[row] for row in range(len(tails))) if not re.fullmatch(r".*/[0-9]{6,18}", text, re.DOTALL)
+        )
+        raise FileError(f"the id {shown(strange)} does not end in the number of a row.") from None
     return Batch(job, int(indices[0]) if len(indices) else 0, columns, indices=indices)
 
 

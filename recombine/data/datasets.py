@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 from recombine.core import Batch, Example, Family, Job, Score
 from recombine.data.plan import CHUNK_ROWS, PartPlan, plan_part
+from recombine.data.versions import maker_of
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
@@ -133,7 +134,8 @@ def example(identifier: str) -> Example:
     job = make_job(family, split, part, recipe, int(seed), options)
     if int(version) != job.version:
         raise UsageError(
-            f"{shown(identifier)} is of version {version} of {name} {recipe}; this package makes version {job.version}."
+            f"{shown(identifier)} is of version {version} of {name} {recipe}, which {maker_of(name, recipe, int(version))} makes; "
+            f"this package makes version {job.version}."
         )
     row = int(index)
     if family.SPLITS[job.split].parts[job.part].finite and row >= job.stop:

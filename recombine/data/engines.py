@@ -17,6 +17,7 @@ from typing import Any
 from recombine.data.plan import Plan
 from recombine.data.shards import ShardRecord, make_shard
 from recombine.errors import RecombineError, UsageError
+from recombine.files import check_path
 from recombine.processes import pool
 
 Tick = Callable[[int], None]
@@ -38,18 +39,23 @@ def run_processes(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, 
         yield from run_serial(plan, numbers, folder, tick)
         return
     ticks = multiprocessing.get_context("spawn").Queue()
-    makers = pool(workers, _set_ticks, ticks)
     try:
+        yield from _made_in_pool(plan, numbers, folder, tick, workers, ticks)
+    finally:
+        ticks.close()
+        ticks.join_thread()
+
+
+def _made_in_pool(
+    plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int, ticks: Any
+) -> Iterator[ShardRecord]:
+    with pool(workers, _set_ticks, ticks) as makers:
         pending: set[Future[ShardRecord]] = {makers.submit(_make, plan.to_json(), n, str(folder)) for n in numbers}
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
             _drain(ticks, tick)
             for future in done:
                 yield future.result()
-    finally:
-        makers.shutdown(wait=True, cancel_futures=True)
-        ticks.close()
-        ticks.join_thread()
 
 
 _TICKS: Any = None
@@ -62,7 +68,7 @@ def _set_ticks(ticks: Any) -> None:
 
 def _make(plan: dict[str, Any], number: int, folder: str) -> ShardRecord:
     on_rows = _TICKS.put if _TICKS is not None else None
-    return make_shard(Plan.from_json(plan, "the plan"), number, Path(folder), on_rows)
+    return make_shard(Plan.from_json(plan, "the plan"), number, check_path(folder), on_rows)
 
 
 def _drain(ticks: Any, tick: Tick) -> None:

@@ -18,15 +18,18 @@ import pyarrow as pa
 
 from recombine.core import Batch, Family
 from recombine.data import columns
-from recombine.data.formats import READERS, check_columns
+from recombine.data.formats import READERS, opened_parquet, read_group
 from recombine.data.plan import PartPlan, Plan
-from recombine.data.shards import RECORDS
+from recombine.data.shards import RECORDS, SHARD_SHAPE
 from recombine.errors import FileError, UsageError, shown
 from recombine.families import family as find_family
-from recombine.files import check_path, read_json
+from recombine.files import check_path, inside, read_json, told
+from recombine.schemas import MOST_ROWS, anything, check, either, listing, mapping, option, optional, record, text, whole
 
 MANIFEST = "manifest.json"
 MANIFEST_LIMIT = 256 << 20
+MOST_ROWS_PER_BYTE = 10
+"""No format packs rows this tightly: ids alone take more. A manifest that claims more rows is damaged."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,12 @@ class Folder:
         """The family whose rows these are."""
         return find_family(self.plan.family)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether this package makes the same rows: every part is of its recipe's present version."""
+        recipes = self.family.RECIPES
+        return all(part.job.version == recipes[part.job.recipe].version for part in self.plan.parts)
+
     def part(self, split: str | None, part: str | None) -> int:
         """The number of a part in the plan; a name may be left out where there is only one choice."""
         names = [(p.job.split, p.job.part) for p in self.plan.parts]
@@ -56,7 +65,7 @@ class Folder:
 
     def files(self, number: int) -> list[Path]:
         """The files of a part, in order."""
-        return [self.path / shard.path for shard in self.plan.shards if shard.part == number]
+        return [inside(self.path, shard.path) for shard in self.plan.shards if shard.part == number]
 
     def batches(self, number: int) -> Iterator[Batch]:
         """The rows of a part, some thousands at a time."""
@@ -81,64 +90,107 @@ class Folder:
         """The batch that holds a row of a part, and the row's place in it; parquet reads one row group."""
         for shard in self.plan.shards:
             if shard.part == number and shard.start <= row < shard.stop:
-                return _cached_rows(self, self.path / shard.path, number, row - shard.start)
+                return _cached_rows(self, inside(self.path, shard.path), number, row - shard.start)
         raise IndexError(row)
 
 
 @lru_cache(maxsize=4)
 def _row_group(path: Path, stamp: int, group: int, schema: pa.Schema) -> pa.Table:  # noqa: ARG001 - the stamp is part of the key
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as file:
-        check_columns(file.schema_arrow, schema, path)
-        return file.read_row_group(group, columns=schema.names).select(schema.names).cast(schema)
+    with opened_parquet(path, schema) as file:
+        return read_group(file, group, schema, path)
 
 
 def _cached_rows(folder: Folder, path: Path, number: int, row: int) -> tuple[Batch, int]:
     job = folder.plan.parts[number].job
     if folder.plan.format == "parquet":
-        import pyarrow.parquet as pq
-
-        try:
-            with pq.ParquetFile(path) as file:
-                sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-            for group, size in enumerate(sizes):
-                if row < size:
-                    table = _row_group(path, path.stat().st_mtime_ns, group, folder.schema)
-                    return columns.from_arrow(table.slice(row, 1), job), 0
-                row -= size
-        except (OSError, pa.ArrowException) as problem:
-            raise FileError(f"cannot read {shown(str(path))}: {str(problem).splitlines()[0]}") from None
-        raise FileError(f"{shown(str(path))} has fewer rows than its manifest says; run `recombine verify`.")
-    for table in folder.tables(path):
-        if row < table.num_rows:
-            return columns.from_arrow(table.slice(row, 1), job), 0
-        row -= table.num_rows
+        with opened_parquet(path, folder.schema) as file:
+            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+        for group, size in enumerate(sizes):
+            if row < size:
+                table = _row_group(path, path.stat().st_mtime_ns, group, folder.schema)
+                return columns.from_arrow(table.slice(row, 1), job), 0
+            row -= size
+    else:
+        for table in folder.tables(path):
+            if row < table.num_rows:
+                return columns.from_arrow(table.slice(row, 1), job), 0
+            row -= table.num_rows
     raise FileError(f"{shown(str(path))} has fewer rows than its manifest says; run `recombine verify`.")
 
 
+_DIGEST = text(32, "[0-9a-f]{32}")
+MANIFEST_SHAPE = record({
+    "family": text(40), "version": whole(1, 10**6), "package": text(100), "recipe": text(40), "seed": whole(),
+    "split": either(listing(text(200)), text(200)), "options": mapping(option), "format": text(20), "counts": mapping(whole(0, MOST_ROWS)),
+    "rejections": mapping(whole()), "fingerprint": _DIGEST, "plan": anything,
+    "parts": listing(record({
+        "split": text(200), "part": text(200), "recipe": text(40), "rows": whole(0, MOST_ROWS), "fingerprint": _DIGEST,
+        "sampled_from": optional(whole(0, MOST_ROWS)), "rejections": mapping(whole()), "shards": listing(SHARD_SHAPE),
+    })),
+})  # fmt: skip
+"""What manifest.json must hold; `Plan.from_json` checks its `plan`."""
+
+
 def open_folder(path: str | Path) -> Folder:
-    """The folder at this path; unfinished, foreign or damaged ones are a clear error."""
+    """The folder at this path; unfinished, foreign or damaged ones are a clear error. Folders of older versions open too."""
     folder = check_path(path)
     if not folder.is_dir():
         raise FileError(f"{shown(str(path))} is not a folder.")
-    if not (folder / MANIFEST).is_file():
-        if (folder / RECORDS).is_dir():
-            raise FileError(f"{shown(str(path))} is unfinished: run the same generate command again, or `recombine merge`.")
-        raise FileError(f"{shown(str(path))} has no {MANIFEST}: it was not made by `recombine generate`.")
-    manifest = read_json(folder / MANIFEST, MANIFEST_LIMIT)
-    if not isinstance(manifest, dict) or "plan" not in manifest:
-        raise FileError(f"{shown(str(folder / MANIFEST))} is not a manifest of Recombine.")
-    plan = Plan.from_json(manifest["plan"], str(folder / MANIFEST))
-    recipes = find_family(plan.family).RECIPES
-    for part in plan.parts:
-        current = recipes[part.job.recipe].version
-        if part.job.version != current:
+    described = inside(folder, MANIFEST)
+    with told("read", described):
+        if not described.is_file():
+            if (folder / RECORDS).is_dir():
+                raise FileError(f"{shown(str(path))} is unfinished: run the same generate command again, or `recombine merge`.")
+            raise FileError(f"{shown(str(path))} has no {MANIFEST}: it was not made by `recombine generate`.")
+    manifest = read_json(described, MANIFEST_LIMIT)
+    opened = Folder(folder, manifest, plan_of(manifest, shown(str(described))))
+    _check_sizes(opened)
+    return opened
+
+
+def plan_of(manifest: Any, place: str) -> Plan:
+    """The plan that a manifest holds; a value that is no manifest, or contradicts itself, is a `FileError`."""
+    check(manifest, MANIFEST_SHAPE, place)
+    plan = Plan.from_json(manifest["plan"], place)
+    _check_agreement(manifest, plan, place)
+    return plan
+
+
+def _check_agreement(manifest: Mapping[str, Any], plan: Plan, place: str) -> None:
+    """A `FileError` unless what the manifest tells people is what its plan says."""
+    first = plan.parts[0].job
+    told_of = {
+        "family": plan.family, "version": plan.version, "format": plan.format, "recipe": first.recipe, "seed": first.seed,
+        "options": dict(first.options), "counts": {f"{p.job.split}/{p.job.part}": p.rows for p in plan.parts},
+    }  # fmt: skip
+    for name, value in told_of.items():
+        if manifest[name] != value:
+            raise FileError(f"{place} is damaged: {name} is {shown(manifest[name])}, but its plan says {shown(value)}.")
+    for number, part in enumerate(plan.parts):
+        if number >= len(manifest["parts"]):
             raise FileError(
-                f"{shown(str(path))} was made by version {part.job.version} of {plan.family} {part.job.recipe}; "
-                f"this package has version {current}. Generate it again."
+                f"{place} is damaged: it tells of {len(manifest['parts'])} parts, but its plan has {len(plan.parts)}."
             )
-    return Folder(folder, manifest, plan)
+        entry, job = manifest["parts"][number], part.job
+        if (entry["split"], entry["part"], entry["recipe"], entry["rows"]) != (job.split, job.part, job.recipe, part.rows):
+            raise FileError(f"{place} is damaged: parts[{number}] is not {job.split}/{job.part} with {part.rows:,} rows.")
+        own = [(shard.path, shard.stop - shard.start) for shard in plan.shards if shard.part == number]
+        if [(shard["path"], shard["rows"]) for shard in entry["shards"]] != own:
+            raise FileError(f"{place} is damaged: the files of {job.split}/{job.part} are not those of its plan.")
+
+
+def _check_sizes(folder: Folder) -> None:
+    """A `FileError` if a part claims more rows than its files can hold; also refuses links that lead out of the folder."""
+    for number, part in enumerate(folder.plan.parts):
+        held = 0
+        for file in folder.files(number):
+            with told("read", file):
+                held += file.stat().st_size if file.is_file() else 0
+        if part.rows > MOST_ROWS_PER_BYTE * held and held:
+            raise FileError(
+                f"{shown(str(folder.path / MANIFEST))} is damaged: {part.job.split}/{part.job.part} cannot have {part.rows:,} rows "
+                f"in files of {held:,} bytes."
+            )
 
 
 def fingerprint(chunks: list[str]) -> str:
@@ -149,8 +201,8 @@ def fingerprint(chunks: list[str]) -> str:
 def part_summary(part: PartPlan, records: list[Any]) -> dict[str, Any]:
     """What the manifest says of one part."""
     rejections: dict[str, int] = {}
-    for record in records:
-        for reason, count in record.rejections.items():
+    for made in records:
+        for reason, count in made.rejections.items():
             rejections[reason] = rejections.get(reason, 0) + count
     job = part.job
     return {
@@ -160,7 +212,7 @@ def part_summary(part: PartPlan, records: list[Any]) -> dict[str, Any]:
         "rows": part.rows,
         "sampled_from": part.available if part.is_sample else None,
         "rejections": dict(sorted(rejections.items())),
-        "fingerprint": fingerprint([chunk for record in records for chunk in record.chunks]),
+        "fingerprint": fingerprint([chunk for made in records for chunk in made.chunks]),
         "shards": [
             {
                 "path": r.path,

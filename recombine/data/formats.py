@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,8 +13,11 @@ import pyarrow.parquet as pq
 
 from recombine.errors import FileError, shown
 from recombine.files import parse_json, read_lines
+from recombine.stores import remote
 
 ROWS_AT_ONCE = 10_000
+MOST_GROUP_ROWS = 1_000_000
+"""Largest row group that is read into memory; our own writer makes groups of 10,000 rows."""
 
 
 def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, out: IO[bytes]) -> None:
@@ -32,13 +36,48 @@ def write_jsonl(tables: Iterable[pa.Table], schema: pa.Schema, out: IO[bytes]) -
 
 def read_parquet(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
     """The row groups of a file, each checked against the schema."""
+    with opened_parquet(path, schema) as file:
+        for number in range(file.num_row_groups):
+            yield read_group(file, number, schema, path)
+
+
+@contextmanager
+def opened_parquet(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
+    """A parquet file that has the columns of the schema; whatever Arrow objects to is a `FileError`."""
+    if not path.is_file():
+        raise FileError(f"cannot read {shown(str(path))}: there is no such file.")
     try:
-        with pq.ParquetFile(path) as file:
+        with ExitStack() as stack:
+            there = remote(path)
+            source = path if there is None else stack.enter_context(there.open())
+            file = stack.enter_context(pq.ParquetFile(source))
             check_columns(file.schema_arrow, schema, path)
-            for number in range(file.num_row_groups):
-                yield file.read_row_group(number, columns=schema.names).select(schema.names).cast(schema)
+            yield file
     except (OSError, pa.ArrowException) as problem:
         raise FileError(f"cannot read {shown(str(path))} as parquet: {_first_line(problem)}.") from None
+
+
+def read_group(file: pq.ParquetFile, number: int, schema: pa.Schema, path: Path) -> pa.Table:
+    """One row group, of which the number of rows, the types and the text encoding are checked before anybody computes with it."""
+    declared = file.metadata.row_group(number)
+    if declared.num_rows > MOST_GROUP_ROWS:
+        raise FileError(f"{shown(str(path))} has {declared.num_rows:,} rows in one group; the most is {MOST_GROUP_ROWS:,}.")
+    table = file.read_row_group(number, columns=schema.names).select(schema.names).cast(schema)
+    return _checked(table, path)
+
+
+def _checked(table: pa.Table, path: Path) -> pa.Table:
+    """The table, if no value is missing and every text is UTF-8."""
+    table.validate(full=True)
+    for name in table.column_names:
+        column = table.column(name)
+        if column.null_count or any(_has_null_items(chunk) for chunk in column.chunks):
+            raise FileError(f"the column {shown(name)} of {shown(str(path))} lacks values; rows of Recombine lack none.")
+    return table
+
+
+def _has_null_items(array: pa.Array) -> bool:
+    return bool(pa.types.is_list(array.type) and array.flatten().null_count)
 
 
 def read_jsonl(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -58,8 +97,8 @@ def read_jsonl(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
 
 def _table(rows: list[dict[str, Any]], schema: pa.Schema, path: Path) -> pa.Table:
     try:
-        return pa.Table.from_pylist(rows, schema)
-    except (pa.ArrowException, OverflowError) as problem:
+        return _checked(pa.Table.from_pylist(rows, schema), path)
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError) as problem:
         raise FileError(f"{shown(str(path))} has a value of the wrong type: {_first_line(problem)}.") from None
 
 

@@ -7,8 +7,7 @@ killed run leaves behind is finished by running the same command again.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import shutil
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,29 @@ from recombine import __version__
 from recombine.abilities import Filing
 from recombine.data.card import write_card
 from recombine.data.engines import ENGINES
-from recombine.data.folders import MANIFEST, Folder, fingerprint, open_folder, part_summary
+from recombine.data.folders import MANIFEST, MANIFEST_LIMIT, Folder, fingerprint, open_folder, part_summary
 from recombine.data.plan import Plan, make_plan
 from recombine.data.shards import RECORDS, ShardRecord, is_intact, read_record, record_path
 from recombine.errors import FileError, UnknownName, UsageError, shown
 from recombine.families import family as find_family
-from recombine.files import check_path, read_json, sync_folder, write_json, write_text
+from recombine.files import (
+    Kind,
+    check_path,
+    discard,
+    held,
+    inside,
+    own_folder,
+    read_json,
+    sweep,
+    sync_folder,
+    told,
+    write_json,
+    write_text,
+)  # fmt: skip
 
+PLAN = f"{RECORDS}/plan.json"
+LOCK_SECONDS = 10.0
+"""How long a run over some shards waits for others that are just beginning."""
 Progress = Callable[[int], None]
 
 
@@ -64,49 +79,83 @@ def run(
     if address is not None and engine != "ray":
         raise UsageError(f"--address {shown(address)} is for --engine ray.")
     folder = prepare(plan, out)
+    if str(folder).startswith("memory://"):
+        engine = "serial"  # no other process sees this memory
     tick = on_rows or (lambda _rows: None)
     with locked(folder, only):
         unseal(plan, folder)
         missing = _missing(plan, folder, only, tick)
         if not missing and (folder / MANIFEST).is_file():
-            return _tidied(folder)
-        (folder / MANIFEST).unlink(missing_ok=True)
+            return _tidied(plan, folder)
+        with told("write to", folder):
+            inside(folder, MANIFEST).unlink(missing_ok=True)
         extra = {"address": address} if engine == "ray" else {}
         for _ in ENGINES[engine](plan, missing, folder, tick, workers, **extra):
             pass
         return seal(plan, folder) if only is None else Folder(folder, {}, plan)
 
 
+def _is_ours(folder: Path) -> bool:
+    """Whether there is a plan; or nothing but `.recombine`, in which a run was killed before the plan was there."""
+    names = [name.relative_to(folder).as_posix() for name in folder.rglob("*")]
+    begun = all(name == RECORDS or is_own_file(None, re.sub(r"/\.(.+)\.\d+\.tmp$", r"/\1", name)) for name in names)
+    return begun or _plan_in(folder) is not None
+
+
+FOLDER = Kind("a folder of `recombine generate`", _is_ours)
+
+
 def prepare(plan: Plan, out: str | Path) -> Path:
     """The output folder, made if needed, with the plan in it; refuses what it must not write into."""
-    folder = check_path(out)
-    if folder.is_symlink():
-        raise FileError(f"{shown(str(out))} is a symbolic link; name the real folder.")
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"{shown(str(out))} exists and is not a folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        entries = sorted(entry.name for entry in folder.iterdir())
-    except OSError as problem:
-        raise FileError(f"cannot write to {shown(str(out))}: {problem.strerror}.") from None
+    folder = own_folder(out, FOLDER)
     there = _plan_in(folder)
-    if there is None and entries and entries != [RECORDS]:
-        raise FileError(f"{shown(str(out))} is not empty and holds no job of Recombine; choose another folder.")
     if there is not None and there.hash != plan.hash:
         raise FileError(
             f"{shown(str(out))} holds another job ({_sentence(there)}), not {_sentence(plan)}; choose another folder."
         )
     if there is None or not (folder / MANIFEST).exists():
-        write_json(folder / RECORDS / "plan.json", plan.to_json())
+        write_json(inside(folder, PLAN), plan.to_json())
     return folder
 
 
 def _plan_in(folder: Path) -> Plan | None:
-    for path, key in ((folder / RECORDS / "plan.json", None), (folder / MANIFEST, "plan")):
+    for name, key in ((PLAN, None), (MANIFEST, "plan")):
+        path = inside(folder, name)
         if path.is_file():
-            value = read_json(path)
-            return Plan.from_json(value if key is None else value.get(key, {}), str(path))
+            value = read_json(path, MANIFEST_LIMIT)
+            found = value if key is None else value.get(key) if isinstance(value, dict) else None
+            return Plan.from_json(found, shown(str(path)))
     return None
+
+
+def is_own_file(plan: Plan | None, name: str) -> bool:
+    """Whether `generate` writes a file of this name (from the top of the folder) for this plan."""
+    if name.startswith(f"{RECORDS}/"):
+        return name == PLAN or re.fullmatch(rf"{RECORDS}/(lock(-\d+-of-\d+)?|[^/]+__[^/]+\.json)", name) is not None
+    if plan is None:
+        return False
+    family = find_family(plan.family)
+    extras = (
+        family.native_extras([part.job for part in plan.parts])
+        if isinstance(family, Filing) and plan.format == "native"
+        else ()
+    )
+    columns = {*family.SCHEMA, *family.DIALS}
+    return (
+        name in (MANIFEST, "README.md", "croissant.json")
+        or name in {shard.path for shard in plan.shards}
+        or name in extras
+        or (name.startswith("figures/") and name.endswith(".svg") and name[len("figures/") : -len(".svg")] in columns)
+    )
+
+
+def remove(out: str | Path) -> None:
+    """Delete a folder that `generate` made, finished or not; one that holds anything else stays as it is."""
+    folder = check_path(out)
+    plan = _plan_in(folder)
+    if plan is None:
+        raise FileError(f"{shown(str(out))} is not {FOLDER.name}; nothing was deleted.")
+    discard(folder, lambda name: is_own_file(plan, name))
 
 
 def _sentence(plan: Plan) -> str:
@@ -116,19 +165,23 @@ def _sentence(plan: Plan) -> str:
 
 @contextlib.contextmanager
 def locked(folder: Path, only: tuple[int, int] | None) -> Iterator[None]:
-    """Keep other writers out: one whole run, or any number of runs over different shards."""
-    locks = [("lock", fcntl.LOCK_EX if only is None else fcntl.LOCK_SH)]
-    if only is not None:
-        locks.append((f"lock-{only[0]}-of-{only[1]}", fcntl.LOCK_EX))
+    """Keep other writers out: one whole run, or any number of runs over different shards.
+
+    A whole run holds the lock of the folder. A run over some shards takes it for a moment, to get the lock of its own shards.
+    """
+    busy = f"{shown(str(folder))} is being written by another process; wait for it to end."
+    records = inside(folder, RECORDS)
+    with told("write to", folder):
+        records.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
-        try:
-            (folder / RECORDS).mkdir(exist_ok=True)
-            for name, kind in locks:
-                fcntl.flock(stack.enter_context((folder / RECORDS / name).open("w")), kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FileError(f"{shown(str(folder))} is being written by another process; wait for it to end.") from None
-        except OSError as problem:
-            raise FileError(f"cannot write to {shown(str(folder))}: {problem.strerror or problem}.") from None
+        if only is None:
+            stack.enter_context(held(records / "lock", busy))
+            for other in sorted(records.glob("lock-*-of-*")):
+                with held(inside(folder, f"{RECORDS}/{other.name}"), busy):
+                    pass  # nobody makes these shards now, and nobody can begin to while the folder's lock is held
+        else:
+            with held(records / "lock", busy, LOCK_SECONDS):
+                stack.enter_context(held(records / f"lock-{only[0]}-of-{only[1]}", busy))
         yield
 
 
@@ -141,17 +194,17 @@ def unseal(plan: Plan, folder: Path) -> None:
     for shard in plan.shards:
         if shard.path in shards and read_record(folder, shard) is None:
             write_json(record_path(folder, shard), {**shards[shard.path], "plan": plan.hash})
-    write_json(folder / RECORDS / "plan.json", plan.to_json())
+    write_json(inside(folder, PLAN), plan.to_json())
 
 
 def _missing(plan: Plan, folder: Path, only: tuple[int, int] | None, tick: Progress) -> list[int]:
     """The shards that are not there, or not as they were recorded. Also sweeps up what a killed run left half-written."""
+    numbers = [n for n in range(len(plan.shards)) if only is None or n % only[1] == only[0] - 1]
+    names = {plan.shards[number].path for number in numbers}
+    sweep(folder, names.__contains__)
     missing = []
-    for number, shard in enumerate(plan.shards):
-        if only is not None and number % only[1] != only[0] - 1:
-            continue
-        for leftover in (folder / shard.path).parent.glob(f".{Path(shard.path).name}.*.tmp"):
-            leftover.unlink(missing_ok=True)
+    for number in numbers:
+        shard = plan.shards[number]
         record = read_record(folder, shard)
         if record is not None and record.plan == plan.hash and is_intact(folder, shard.path, record.sha256):
             tick(shard.stop - shard.start)
@@ -165,25 +218,31 @@ def seal(plan: Plan, folder: Path) -> Folder:
     records: list[ShardRecord] = []
     for shard in plan.shards:
         record = read_record(folder, shard)
-        if record is None or record.plan != plan.hash or not (folder / shard.path).is_file():
+        if record is None or record.plan != plan.hash or not inside(folder, shard.path).is_file():
             raise FileError(f"{shown(str(folder))} lacks {shard.path}; make it first, then merge.")
         records.append(record)
     manifest = make_manifest(plan, records)
     family = find_family(plan.family)
     if plan.format == "native" and isinstance(family, Filing):
         for path, text in family.native_extras([part.job for part in plan.parts]).items():
-            write_text(folder / path, text)
+            write_text(inside(folder, path), text)
     write_card(plan, manifest, folder)
     write_json(folder / MANIFEST, manifest)
-    return _tidied(folder)
+    return _tidied(plan, folder)
 
 
-def _tidied(folder: Path) -> Folder:
-    """The sealed folder without the records and leftovers of its making."""
-    for leftover in folder.rglob(".*.tmp"):
-        leftover.unlink(missing_ok=True)
-    shutil.rmtree(folder / RECORDS)
-    sync_folder(folder)
+def _tidied(plan: Plan, folder: Path) -> Folder:
+    """The sealed folder without the records and leftovers of its making; what is not ours stays where it is."""
+    sweep(folder, lambda name: is_own_file(plan, name))
+    records = inside(folder, RECORDS)
+    for entry in sorted(records.iterdir()) if records.is_dir() else ():
+        if is_own_file(plan, f"{RECORDS}/{entry.name}") and not entry.is_symlink():
+            with told("delete", entry):
+                entry.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not empty: somebody put something there
+        records.rmdir()
+    with told("write to", folder):
+        sync_folder(folder)
     return open_folder(folder)
 
 
@@ -225,7 +284,7 @@ def merge(out: str | Path) -> Folder:
         raise FileError(
             f"{shown(str(out))} holds no job of Recombine; make shards with `recombine generate … --shard i/n` first."
         )
-    if (folder / MANIFEST).is_file() and not (folder / RECORDS).exists():
+    if (folder / MANIFEST).is_file() and not (folder / PLAN).exists():
         return open_folder(folder)
     with locked(folder, None):
         missing = _missing(plan, folder, None, lambda _rows: None)

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from recombine import keys
-from recombine.abilities import Bounded, Filing, Picking
+from recombine.abilities import Bounded, Filing, Listing, Picking
 from recombine.core import Batch, Family, Job
 from recombine.data.columns import join, take
-from recombine.errors import FileError, UnknownName, UsageError, shown
+from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family
 from recombine.jobs import make_job, part_size
+from recombine.schemas import MOST_ROWS, check, listing, option, optional, pair, record, text, whole
 
 CHUNK_ROWS = 10_000
 """Rows that are generated, hashed and written together; the unit of the fingerprint."""
 SHARD_ROWS = 100_000
 """Rows of one file, in the formats that can be split."""
+MOST_SHARDS = 10**6
+"""The most files that a folder's record may describe."""
 SAMPLE_BLOCK_ROWS = 1_000
 """A sample of a finite part generates no more rows than these around each pick."""
 SUFFIXES = {"parquet": "parquet", "jsonl": "jsonl", "native": ""}
@@ -52,7 +55,13 @@ class PartPlan:
         """Rows [start, stop) of this part of the folder, in chunks that end at multiples of CHUNK_ROWS."""
         while start < stop:
             end = min(stop, (start // CHUNK_ROWS + 1) * CHUNK_ROWS)
-            yield self.at(family, np.arange(start, end)) if self.is_sample else family.generate(self.job.rows(start, end))
+            batch = self.at(family, np.arange(start, end)) if self.is_sample else family.generate(self.job.rows(start, end))
+            if len(batch) != end - start:
+                raise Infeasible(
+                    f"{self.job.split}/{self.job.part} of {family.NAME} declares {self.rows:,} rows under recipe {self.job.recipe}, "
+                    f"but its rule gives {start + len(batch):,}: the declared size is wrong."
+                )
+            yield batch
             start = end
 
     def at(self, family: Family, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Batch:
@@ -117,28 +126,84 @@ class Plan:
             "version": self.version,
             "format": self.format,
             "shard_rows": self.shard_rows,
-            "parts": [{"job": asdict(p.job), "rows": p.rows, "available": p.available} for p in self.parts],
+            "parts": [
+                {
+                    "job": {**asdict(p.job), "options": [list(dial) for dial in p.job.options]},
+                    "rows": p.rows,
+                    "available": p.available,
+                }
+                for p in self.parts
+            ],
         }
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any], place: str) -> Plan:
-        """The plan that a folder's own record describes; a record that is no plan is a `FileError`."""
+    def from_json(cls, value: Any, place: str) -> Plan:
+        """The plan that a folder's own record describes; a record that is no plan is a `FileError`.
+
+        Every name is looked up in the family's tables, so no path that follows from a plan can leave its folder.
+        """
+        check(value, PLAN_SHAPE, place)
+        if value["format"] not in SUFFIXES:
+            raise FileError(f"{place}: the format is {shown(value['format'])}, but must be one of {', '.join(SUFFIXES)}.")
         try:
-            parts = tuple(PartPlan(_job(p["job"]), int(p["rows"]), _optional(p["available"])) for p in value["parts"])
-            return cls(str(value["family"]), int(value["version"]), str(value["format"]), parts, int(value["shard_rows"]))
-        except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            raise FileError(
-                f"{place} does not describe a folder of Recombine: {type(problem).__name__} at {problem}."
-            ) from None
+            family = find_family(value["family"])
+            parts = tuple(_part_of(family, part) for part in value["parts"])
+        except UsageError as problem:
+            raise FileError(f"{place} does not describe a folder of Recombine: {problem}") from None
+        plan = cls(family.NAME, value["version"], value["format"], parts, value["shard_rows"])
+        if sum(part.rows // plan.shard_rows for part in parts) > MOST_SHARDS:
+            raise FileError(f"{place} describes more than {MOST_SHARDS:,} files.")
+        if len({(part.job.split, part.job.part) for part in parts}) != len(parts):
+            raise FileError(f"{place} names a part twice.")
+        return plan
 
 
-def _optional(value: Any) -> int | None:
-    return None if value is None else int(value)
+_JOB_SHAPE = record({
+    "family": text(40), "version": whole(1, 10**6), "recipe": text(40), "split": text(200), "part": text(200),
+    "seed": whole(0, (1 << 63) - 1), "options": listing(pair(text(60), option)), "start": whole(0, MOST_ROWS), "stop": whole(0, MOST_ROWS),
+})  # fmt: skip
+PLAN_SHAPE = record({
+    "family": text(40), "version": whole(1, 10**6), "format": text(20), "shard_rows": whole(1, MOST_ROWS),
+    "parts": listing(record({"job": _JOB_SHAPE, "rows": whole(0, MOST_ROWS), "available": optional(whole(0, MOST_ROWS))}), least=1),
+})  # fmt: skip
+"""What `.recombine/plan.json` and the manifest's `plan` must hold."""
 
 
-def _job(value: Mapping[str, Any]) -> Job:
-    options = tuple((str(name), setting) for name, setting in value["options"])
-    return Job(**{**value, "options": options})
+def _part_of(family: Family, value: Mapping[str, Any]) -> PartPlan:
+    """A part as a plan's record tells it: every name is known to the family, every number fits the others."""
+    told = value["job"]
+    names = [
+        (f"recipe of {family.NAME}", told["recipe"], family.RECIPES),
+        (f"split of {family.NAME}", told["split"], family.SPLITS),
+    ]
+    for kind, name, table in names:
+        if name not in table:
+            raise UnknownName(kind, name, table)
+    split = family.SPLITS[told["split"]]
+    if told["part"] not in split.parts:
+        raise UnknownName(f"part of {family.NAME} {split.name}", told["part"], split.parts)
+    if told["family"] != family.NAME or told["recipe"] not in split.recipes:
+        raise UsageError(f"{split.name} is no split of {shown(told['family'])} with the recipe {shown(told['recipe'])}.")
+    options = []
+    for name, given in told["options"]:
+        if name not in family.OPTIONS:
+            raise UnknownName(f"option of {family.NAME}", name, family.OPTIONS)
+        options.append((name, family.OPTIONS[name].parse(name, given)))
+    job = Job(**{**{name: told[name] for name in _JOB_FIELDS}, "options": tuple(options)})
+    rows, available = value["rows"], value["available"]
+    if job.start != 0 or rows > job.stop or job.stop != (rows if available is None else available):
+        raise UsageError(
+            f"{job.split}/{job.part} has {rows:,} rows of {job.stop:,}, which does not fit {available} available ones."
+        )
+    part = split.parts[job.part]
+    if job.version == family.RECIPES[job.recipe].version:
+        known = None if not part.finite else available if isinstance(family, Listing) else part.rows(job.recipe)
+        if available != known or (part.finite and available is None):
+            raise UsageError(f"{job.split}/{job.part} has {known} available rows, not {available}.")
+    return PartPlan(job, rows, available)
+
+
+_JOB_FIELDS = tuple(f.name for f in fields(Job) if f.name != "options")
 
 
 def make_plan(
@@ -176,7 +241,7 @@ def default_parts(family: Family, split: str) -> tuple[str, ...]:
 
 def plan_part(family: Family, job: Job, size: int | None) -> PartPlan:
     """How many rows of the job's part to take: all, a sample of a finite part, or any number of an unbounded one."""
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= 10**11):
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MOST_ROWS):
         raise UsageError(f"size is {shown(size)}, but must be a whole number from 1 to 10**11.")
     part = family.SPLITS[job.split].parts[job.part]
     full = part_size(family, job)

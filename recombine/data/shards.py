@@ -18,10 +18,13 @@ from recombine.data.formats import WRITERS
 from recombine.data.plan import Plan, Shard
 from recombine.errors import FileError, shown
 from recombine.families import family as find_family
-from recombine.files import read_json, write_json, writing
+from recombine.files import inside, read_json, told, write_json, writing
+from recombine.schemas import MOST_ROWS, both, check, listing, mapping, record, text, whole
 
 RECORDS = ".recombine"
 """Folder inside the output that holds the plan and one record per finished shard until the folder is sealed."""
+
+RECORD_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class _Hashing(io.RawIOBase):
 
 def record_path(folder: Path, shard: Shard) -> Path:
     """Where the record of a shard is kept."""
-    return folder / RECORDS / (shard.path.replace("/", "__") + ".json")
+    return inside(folder, f"{RECORDS}/{shard.path.replace('/', '__')}.json")
 
 
 def make_shard(plan: Plan, number: int, folder: Path, on_rows: Callable[[int], None] | None = None) -> ShardRecord:
@@ -77,7 +80,7 @@ def make_shard(plan: Plan, number: int, folder: Path, on_rows: Callable[[int], N
             if on_rows is not None:
                 on_rows(len(batch))
 
-    with writing(folder / shard.path) as raw:
+    with writing(inside(folder, shard.path)) as raw:
         out = _Hashing(raw)
         if plan.format == "native":
             _write_native(family, (batch for batch, _ in counted()), out)
@@ -103,28 +106,40 @@ def _write_native(family: Family, batches: Iterator[Batch], out: _Hashing) -> No
     text.detach()
 
 
+SHARD_SHAPE = record({
+    "path": text(1_000), "rows": whole(0, MOST_ROWS), "bytes": whole(), "sha256": text(64, "[0-9a-f]{64}"),
+    "chunks": listing(text(32, "[0-9a-f]{32}")), "rejections": mapping(whole()),
+})  # fmt: skip
+"""What the manifest says of one file."""
+RECORD_SHAPE = both(SHARD_SHAPE, record({"plan": text(16, "[0-9a-f]{16}")}))
+"""What a record in `.recombine` holds."""
+
+
 def read_record(folder: Path, shard: Shard) -> ShardRecord | None:
-    """The record of a shard if one is there."""
+    """The record of a shard if one is there; a damaged one counts as none, so the shard is made again."""
     path = record_path(folder, shard)
     if not path.exists():
         return None
-    value = read_json(path)
     try:
-        return ShardRecord(**{**value, "chunks": tuple(value["chunks"])})
-    except (TypeError, KeyError):
-        raise FileError(f"{shown(str(path))} is not a shard's record; delete it and run the command again.") from None
+        value = read_json(path, RECORD_LIMIT)
+        check(value, RECORD_SHAPE, shown(str(path)))
+    except FileError as problem:
+        if isinstance(problem.__cause__, OSError):  # it may be whole, but cannot be read
+            raise
+        return None
+    if value["path"] != shard.path or value["rows"] != shard.stop - shard.start:
+        return None
+    known = {name: value[name] for name in ("plan", "path", "rows", "bytes", "sha256", "rejections")}
+    return ShardRecord(**known, chunks=tuple(value["chunks"]))
 
 
 def is_intact(folder: Path, path: str, sha256: str) -> bool:
     """Whether the file is there and its bytes are those that were recorded."""
-    file = folder / path
-    return file.is_file() and not file.is_symlink() and sha256_of(file) == sha256
+    file = inside(folder, path)
+    return file.is_file() and sha256_of(file) == sha256
 
 
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file's bytes, in hex."""
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as problem:
-        raise FileError(f"cannot read {shown(str(path))}: {problem.strerror}.") from None
+    with told("read", path), path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,11 +1,15 @@
-"""Proof of a folder: hashes, counts, every row by the oracle, no leak between parts. Streams; uses all cores."""
+"""Proof of a folder. Streams; uses all cores.
+
+Hashes and counts are those of the manifest. The oracle accepts every row, and with it the claim of the row's split. No part
+repeats a row more often than it says, and no two parts share one. A few rows are generated again and must be the same.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,14 +18,20 @@ import numpy as np
 
 from recombine import __version__, keys
 from recombine.abilities import Checking
+from recombine.checks import MALFORMED, by_row
 from recombine.core import Batch, Family, Part, Problem
 from recombine.data import columns
+from recombine.data.columns import join, take
 from recombine.data.engines import SMALL_JOB_ROWS
 from recombine.data.folders import Folder, fingerprint, open_folder
+from recombine.data.plan import PartPlan
 from recombine.data.shards import sha256_of
 from recombine.errors import FileError, RecombineError, UsageError, shown
 from recombine.processes import pool
 
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+REGENERATED_ROWS = 8
+"""Rows of each part that are generated again."""
 KEPT_PROBLEMS = 1_000
 """Problems of one shard that are kept with their text; all are counted."""
 
@@ -37,6 +47,8 @@ class PartFinding:
     errors: int
     artifacts: int
     leaks: int
+    distinct: int = 0
+    """How many canonical forms the rows have."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,8 @@ class Verdict:
     problems: tuple[Problem, ...]
     counts: Mapping[str, int]
     sampled: int | None = None
+    notes: tuple[str, ...] = ()
+    """What was not checked, and why."""
 
     @property
     def ok(self) -> bool:
@@ -67,7 +81,7 @@ class _ShardResult:
     problems: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     chunks: list[str] = field(default_factory=list)
-    forms: list[np.ndarray[Any, np.dtype[np.uint64]]] = field(default_factory=list)
+    forms: list[Words] = field(default_factory=list)
 
     def add(self, problem: Problem) -> None:
         """Count a problem, and keep it while there are not too many."""
@@ -90,8 +104,10 @@ def verify(
     if folder.plan.format == "native":
         raise UsageError(f"{shown(str(path))} is in the originally released layout; judge its files with `recombine audit`.")
     results = dict(_results(folder, sample, workers, on_rows or (lambda _rows: None)))
-    problems: list[Problem] = list(_manifest_problems(folder, results))
-    leaks = _leaks(folder, results)
+    forms = [_forms_of(folder, results, number) for number in range(len(folder.plan.parts))]
+    notes: list[str] = []
+    problems: list[Problem] = [*_manifest_problems(folder, results), *_repeats(folder, forms), *_other_rows(folder, notes)]
+    leaks = _leaks(folder, forms)
     problems += [problem for found in leaks.values() for problem in found]
     counts: Counter[str] = Counter(f"{p.severity}:{p.code}" for p in problems)
     findings = []
@@ -102,9 +118,8 @@ def verify(
         problems += [problem for r in own for problem in r.problems]
         errors = sum(n for code, n in total.items() if code.startswith("error:"))
         rows, checked = sum(r.rows for r in own), sum(r.checked for r in own)
-        findings.append(
-            PartFinding(part.job.split, part.job.part, rows, checked, errors, sum(total.values()) - errors, len(leaks[number]))
-        )
+        figures = (rows, checked, errors, sum(total.values()) - errors, len(leaks[number]), len(np.unique(forms[number])))
+        findings.append(PartFinding(part.job.split, part.job.part, *figures))
     return Verdict(
         str(path),
         str(folder.manifest.get("fingerprint", "")),
@@ -112,6 +127,7 @@ def verify(
         tuple(problems),
         dict(sorted(counts.items())),
         sample,
+        tuple(notes),
     )
 
 
@@ -148,7 +164,8 @@ def _check_shard(path: str, number: int, sample: int | None) -> _ShardResult:
             result.chunks.append(columns.digest(table))
             batch = columns.from_arrow(table, part.job)
             _check_ids(table.column("id"), batch, part, seen, result, shard.path)
-            _check_batch(folder.family, batch, _chosen(part, seen, len(batch), sample), result)
+            if folder.is_current:
+                _check_batch(folder.family, batch, _chosen(part, seen, len(batch), sample), result)
             result.forms.append(canonical_words(folder.family, batch))
             seen += len(batch)
     except (RecombineError, ValueError, UnicodeDecodeError) as problem:
@@ -176,33 +193,41 @@ def _chosen(part: Any, start: int, rows: int, sample: int | None) -> list[int] |
 
 
 def _check_batch(family: Family, batch: Batch, rows: list[int] | None, result: _ShardResult) -> None:
-    if rows is None and isinstance(family, Checking):
-        for row, problem in family.validate_batch(batch):
-            result.add(_placed(problem, batch.id(row)))
-        result.checked += len(batch)
-        return
-    for row in rows if rows is not None else range(len(batch)):
+    for row, problem in _problems(family, batch, range(len(batch)) if rows is None else rows, rows is None):
+        result.add(_placed(problem, batch.id(row)))
+    result.checked += len(batch) if rows is None else len(rows)
+
+
+def _problems(family: Family, batch: Batch, rows: Sequence[int], is_whole: bool) -> Iterable[tuple[int, Problem]]:
+    """The oracle's findings: batched where the family can; row by row where it cannot, or where a row defeats the batch."""
+    if is_whole and isinstance(family, Checking):
         try:
-            problems = family.validate(family.example(batch, row))
-        except (ValueError, KeyError, IndexError, RecombineError) as fault:
-            problems = [Problem("malformed", f"the row is not an example: {type(fault).__name__}: {fault}")]
-        for problem in problems:
-            result.add(_placed(problem, batch.id(row)))
-        result.checked += 1
+            return list(family.validate_batch(batch))
+        except MALFORMED:
+            pass  # some row is no example: the plain oracle finds which
+    return by_row(rows, lambda row: family.validate(family.example(batch, row)))
 
 
 def _placed(problem: Problem, place: str) -> Problem:
     return Problem(problem.code, problem.text, problem.severity, problem.place or place)
 
 
-def canonical_words(family: Family, batch: Batch) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """64 bits for each row's canonical form."""
+def canonical_words(family: Family, batch: Batch) -> Words:
+    """64 bits for each row's canonical form. A row that is no example has a form of its own: the oracle reports it."""
     if isinstance(family, Checking):
-        return family.canonical_batch(batch)
-    forms = (family.canonical(family.example(batch, row)) for row in range(len(batch)))
-    return np.array(
-        [int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little") for form in forms], dtype=np.uint64
-    )
+        try:
+            return family.canonical_batch(batch)
+        except MALFORMED:
+            pass  # some row is no example
+    return np.array([_canonical_word(family, batch, row) for row in range(len(batch))], dtype=np.uint64)
+
+
+def _canonical_word(family: Family, batch: Batch, row: int) -> int:
+    try:
+        form = family.canonical(family.example(batch, row))
+    except MALFORMED:
+        form = f"malformed {batch.id(row)}".encode()
+    return int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little")
 
 
 def _manifest_problems(folder: Folder, results: Mapping[int, _ShardResult]) -> Iterator[Problem]:
@@ -235,13 +260,61 @@ def _manifest_problems(folder: Folder, results: Mapping[int, _ShardResult]) -> I
         )
 
 
-def _leaks(folder: Folder, results: Mapping[int, _ShardResult]) -> dict[int, list[Problem]]:
+def _forms_of(folder: Folder, results: Mapping[int, _ShardResult], number: int) -> Words:
+    """The canonical form of every row of a part, in order."""
+    own = [words for i, shard in enumerate(folder.plan.shards) if shard.part == number for words in results[i].forms]
+    return np.concatenate(own) if own else np.zeros(0, np.uint64)
+
+
+def _id_of(part: PartPlan, row: int) -> str:
+    return part.job.id(int(part.picks[row]) if part.is_sample else row)
+
+
+def _repeats(folder: Folder, forms: Sequence[Words]) -> Iterator[Problem]:
+    """Rows that stand in their part more often than the part says."""
+    for part, words in zip(folder.plan.parts, forms, strict=True):
+        allowed = folder.family.SPLITS[part.job.split].parts[part.job.part].repeats
+        if not allowed or not len(words):
+            continue
+        _, places, counts = np.unique(words, return_index=True, return_counts=True)
+        for place in np.flatnonzero(counts > allowed)[:KEPT_PROBLEMS]:
+            text = (
+                f"this example, up to names and order, stands {counts[place]} times in its part; at most {allowed} are allowed"
+            )
+            yield Problem("repeated", text, place=_id_of(part, int(places[place])))
+
+
+def _other_rows(folder: Folder, notes: list[str]) -> Iterator[Problem]:
+    """A few rows of each part, generated again: rows of another seed, or of another generator, are not the same."""
+    if not folder.is_current:
+        notes.append(
+            "These rows were made by an older version of their recipe: hashes, counts, leaks and repetitions were checked; "
+            "the oracle's laws are newer than the rows and were not."
+        )
+        return
+    for number, part in enumerate(folder.plan.parts):
+        rows = min(REGENERATED_ROWS, part.rows)
+        start = keys.state(part.job.key, "again") % (part.rows - rows + 1)
+        try:
+            made = join(list(part.batches(folder.family, start, start + rows)))
+            found = join([_row(folder, number, row) for row in range(start, start + rows)])
+        except (RecombineError, IndexError, ValueError) as problem:
+            notes.append(f"rows of {part.job.split}/{part.job.part} were not generated again: {problem}")
+            continue
+        tables = [columns.to_arrow(batch, folder.family.SCHEMA) for batch in (made, found)]
+        if not tables[0].equals(tables[1]):
+            text = f"rows {start} to {start + rows} are not those that {part.job.key} generates"
+            yield Problem("other_rows", text, place=part.job.id(start))
+
+
+def _row(folder: Folder, number: int, row: int) -> Batch:
+    batch, place = folder.rows_at(number, row)
+    return take(batch, np.array([place]))
+
+
+def _leaks(folder: Folder, forms: Sequence[Words]) -> dict[int, list[Problem]]:
     """For each part, the rows of earlier parts of its split whose canonical form it repeats."""
     parts = folder.plan.parts
-    forms = []
-    for number in range(len(parts)):
-        own = [words for i, shard in enumerate(folder.plan.shards) if shard.part == number for words in results[i].forms]
-        forms.append(np.concatenate(own) if own else np.zeros(0, np.uint64))
     leaks: dict[int, list[Problem]] = {number: [] for number in range(len(parts))}
     for b in range(len(parts)):
         for a in range(b):
@@ -249,9 +322,8 @@ def _leaks(folder: Folder, results: Mapping[int, _ShardResult]) -> dict[int, lis
                 continue
             shared = np.isin(forms[b], forms[a])
             for row in np.flatnonzero(shared)[:KEPT_PROBLEMS]:
-                index = int(parts[b].picks[row]) if parts[b].is_sample else int(row)
                 text = f"the same example, up to names and order, is also in {parts[a].job.split}/{parts[a].job.part}"
-                leaks[b].append(Problem("leak", text, place=parts[b].job.id(index)))
+                leaks[b].append(Problem("leak", text, place=_id_of(parts[b], int(row))))
     return leaks
 
 

@@ -32,7 +32,7 @@ def read_answers(path: Path) -> dict[str, Answer]:
         if not line.strip():
             continue
         place = f"line {number} of {shown(str(path))}"
-        row = parse_json(line, place)
+        row = _encodable(parse_json(line, place))
         if not isinstance(row, dict) or not isinstance(row.get("id"), str):
             raise FileError(f'{place} is not an object with a text "id".')
         answer, status = row.get("answer"), row.get("status")
@@ -48,6 +48,17 @@ def read_answers(path: Path) -> dict[str, Answer]:
     return found
 
 
+def _encodable(value: Any) -> Any:
+    """The value with halves of surrogate pairs, which JSON can spell but no file can hold, replaced by a question mark."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    if isinstance(value, dict):
+        return {_encodable(name): _encodable(item) for name, item in value.items()}
+    return value
+
+
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:
     """Write answers so that `read_answers` gives them back."""
     with writing_text(path) as out:
@@ -59,3 +70,19 @@ def write_answers(path: Path, answers: Iterable[Answer]) -> None:
                 **answer.more,
             }
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def read_ids(path: Path) -> frozenset[str]:
+    """The ids of a file: one a line, or JSON lines with an `id`. An empty file is an error."""
+    found = []
+    for number, line in read_lines(path):
+        if line.lstrip().startswith("{"):
+            row = parse_json(line, f"line {number} of {shown(str(path))}")
+            if not isinstance(row.get("id"), str):
+                raise FileError(f'line {number} of {shown(str(path))} has no text "id".')
+            found.append(row["id"])
+        elif line.strip():
+            found.append(line.strip())
+    if not found:
+        raise FileError(f"{shown(str(path))} names no row.")
+    return frozenset(found)

@@ -33,6 +33,9 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_BODY = 8 << 20
 """Largest body, in bytes, that is read of a reply."""
 LONGEST_WAIT_SECONDS = 120.0
+GRAM = 8
+LONGEST_PIECE = 15
+"""A piece of the key of this length or more is hidden too; every such piece holds a whole aligned gram of the key."""
 FATAL = {
     401: "the key was not accepted",
     403: "the key may not do this",
@@ -71,9 +74,29 @@ class Secret:
         return len(self._value) >= 4 and self._value in text
 
     def hidden(self, text: str) -> str:
-        """The text with the key taken out, and fit to be written as UTF-8."""
+        """The text with the key taken out, and any long piece of it, and fit to be written as UTF-8. Cut only afterwards."""
         clean = text.encode("utf-8", "replace").decode()
-        return clean.replace(self._value, "[key]") if self.is_in(clean) else clean
+        if len(self._value) < 4:
+            return clean
+        clean = clean.replace(self._value, "[key]")
+        for start in range(0, len(self._value) - GRAM + 1, GRAM):
+            clean = self._without_piece(clean, start)
+        return clean
+
+    def _without_piece(self, text: str, start: int) -> str:
+        """The text without pieces of the key of `LONGEST_PIECE` characters and more that hold the characters from `start`."""
+        key, place = self._value, 0
+        while (place := text.find(key[start : start + GRAM], place)) >= 0:
+            low, high = 0, GRAM
+            while low < min(start, place) and text[place - low - 1] == key[start - low - 1]:
+                low += 1
+            while start + high < len(key) and place + high < len(text) and text[place + high] == key[start + high]:
+                high += 1
+            if low + high >= LONGEST_PIECE:
+                text = f"{text[: place - low]}[key]{text[place + high :]}"
+                place -= low
+            place += 1
+        return text
 
 
 def key_from_environment() -> Secret:
@@ -267,7 +290,7 @@ class Endpoint:
         if status != 200:
             raise _Failed(f"HTTP {status}: {self._excerpt(raw)}".rstrip(": "))
         if "json" not in response.headers.get("content-type", ""):
-            raise _Again(f"the reply is {shown(response.headers.get('content-type', 'of no type'))}, not JSON")
+            raise _Again(f"the reply is {shown(self.key.hidden(response.headers.get('content-type', 'of no type')))}, not JSON")
         try:
             value = json.loads(raw)
         except (ValueError, RecursionError):
@@ -297,7 +320,7 @@ class Endpoint:
 
     def _excerpt(self, raw: bytes) -> str:
         """A printable piece of an error's body."""
-        text = self.key.hidden(raw[:2_000].decode("utf-8", "replace"))
+        text = self.key.hidden(raw.decode("utf-8", "replace"))
         try:
             inner = json.loads(raw)["error"]
             text = self.key.hidden(str(inner["message"] if isinstance(inner, dict) else inner))
@@ -313,12 +336,12 @@ def _count(value: Any) -> int | None:
 
 def _retry_after(text: str) -> float | None:
     """Seconds of a `Retry-After` header, which holds seconds or a date."""
-    if text.isdecimal() and len(text) < 8:
-        return float(text)
+    if text.isascii() and text.isdecimal():
+        return float(text[:8]) if len(text) <= 8 else LONGEST_WAIT_SECONDS
     try:
-        when = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
+        when = parsedate_to_datetime(text[:100])
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError, AttributeError):  # a header that means nothing asks for nothing
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())

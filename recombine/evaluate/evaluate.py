@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from recombine import __version__
 from recombine.core import Example
@@ -18,12 +18,14 @@ from recombine.evaluate.answerers import ANSWERERS, MADE_UP, SHORTCUT, TRAIN_ROW
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.diagnosis import NamedMistake, diagnose
 from recombine.evaluate.published import published
-from recombine.evaluate.scoring import Run, answering, from_file, score_run, unknown_ids
+from recombine.evaluate.scoring import Run, answering, from_file, score_run
 from recombine.evaluate.statistics import Comparison, Interval, compare, holm, interval, tied_groups
 from recombine.jobs import make_job
 
 ALL_BASELINES = "all-baselines"
 Progress = Callable[[int], None]
+Missing = Literal["error", "wrong", "skip"]
+"""What becomes of rows that a run does not answer."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,16 @@ class Evaluation:
         for a, b in combinations(given, 2):
             for key in self.parts():
                 pair = {run.name: run for run in self.of(key)}
-                if a in pair and b in pair:
-                    found.setdefault((a, b), {})[key] = compare(pair[a].values, pair[b].values, pair[a].clusters)
+                if a in pair and b in pair and (both := _shared(pair[a], pair[b])):
+                    found.setdefault((a, b), {})[key] = compare(*both)
         return found
+
+
+def _shared(a: Run, b: Run) -> tuple[list[float], list[float], list[str]] | None:
+    """The two runs' scores and clusters on the rows that both have; None if there are none."""
+    other = {record.id: record.value for record in b.records}
+    both = [(r.value, other[r.id], r.cluster) for r in a.records if r.id in other]
+    return ([x for x, _, _ in both], [y for _, y, _ in both], [c for _, _, c in both]) if both else None
 
 
 def evaluate(
@@ -67,30 +76,68 @@ def evaluate(
     *,
     baselines: Sequence[str] = ("majority",),
     parts: Sequence[str] = (),
+    missing: Missing = "error",
+    rows: Set[str] | None = None,
     on_rows: Progress | None = None,
 ) -> Evaluation:
-    """Score runs (name -> answers by id) over the folder's parts that they answer, with built-in answerers beside them."""
+    """Score runs (name -> answers by id) over the folder's parts that they answer, with built-in answerers beside them.
+
+    `missing` says what becomes of rows that a run does not answer: they are an error, count as `wrong`, or are left out (`skip`).
+    `rows` restricts everything to these ids.
+    """
     folder = data if isinstance(data, Folder) else open_folder(data)
-    numbers = _chosen_parts(folder, answers, parts)
     runs: list[Run] = []
     names: set[str] = set()
-    for number in numbers:
+    known: set[str] = set()
+    for number in _chosen_parts(folder, answers, parts, rows):
         job = folder.plan.parts[number].job
-        examples = list(Dataset(folder.family, folder.plan.parts[number], folder, number))
+        whole = Dataset(folder.family, folder.plan.parts[number], folder, number)
+        examples = [example for example in whole if rows is None or example.id in rows]
+        known |= {example.id for example in examples}
+        if not examples:
+            continue
+        where: dict[str, Any] = {"split": job.split, "part": job.part, "on_rows": on_rows}
         for name, given in answers.items():
             if any(example.id in given for example in examples):
-                runs.append(score_run(name, examples, from_file(given), split=job.split, part=job.part, on_rows=on_rows))
+                _check_missing(name, given, examples, missing, f"{folder.family.NAME}/{job.split}/{job.part}")
+                runs.append(score_run(name, examples, from_file(given), skips_missing=missing == "skip", **where))
         train = train_examples(folder, number)
         for name in baseline_names(baselines, examples):
             names.add(name)
-            answerer = answering(make_answerer(name, train))
-            runs.append(score_run(name, examples, answerer, split=job.split, part=job.part, on_rows=on_rows))
-    _check_ids(answers, runs, folder)
+            runs.append(score_run(name, examples, answering(make_answerer(name, train)), **where))
+    if rows is None:
+        _check_ids(answers, known, str(folder.path))
     mistakes = {(run.name, run.key): diagnose(run) for run in runs if run.name not in names}
     recipes = {f"{folder.family.NAME}/{p.job.split}/{p.job.part}": p.job.recipe for p in folder.plan.parts}
     return Evaluation(
         {str(folder.path): str(folder.manifest.get("fingerprint", ""))}, recipes, runs, frozenset(names), mistakes
     )
+
+
+def evaluate_all(data: Sequence[str | Path | Folder], answers: Mapping[str, Mapping[str, Answer]], **words: Any) -> Evaluation:
+    """`evaluate` over several folders, as one evaluation. Each run's answers go to the folders that they belong to."""
+    folders = [item if isinstance(item, Folder) else open_folder(item) for item in data]
+    owners = {part.job.key: number for number, folder in enumerate(folders) for part in folder.plan.parts}
+    places = ", ".join(str(folder.path) for folder in folders)
+    for name, given in answers.items():
+        _check_ids({name: given}, {i for i in given if i.rpartition("/")[0] in owners}, places)
+    found = []
+    for number, folder in enumerate(folders):
+        own = {
+            name: {k: v for k, v in given.items() if owners[k.rpartition("/")[0]] == number} for name, given in answers.items()
+        }
+        found.append(evaluate(folder, {name: given for name, given in own.items() if given}, **words))
+    return join_evaluations(found)
+
+
+def _check_missing(name: str, given: Mapping[str, Answer], examples: Sequence[Example], missing: Missing, key: str) -> None:
+    """Rows without an answer are an error unless the caller said what becomes of them."""
+    answered = sum(example.id in given for example in examples)
+    if missing == "error" and answered < len(examples):
+        raise UsageError(
+            f"{name} answers {answered:,} of the {len(examples):,} rows of {key}. Say --missing skip to score the answered rows only, "
+            "--missing wrong to count the others as wrong, or --rows FILE to name the rows to score."
+        )
 
 
 def join_evaluations(evaluations: Sequence[Evaluation]) -> Evaluation:
@@ -104,11 +151,15 @@ def join_evaluations(evaluations: Sequence[Evaluation]) -> Evaluation:
     )
 
 
-def _chosen_parts(folder: Folder, answers: Mapping[str, Mapping[str, Answer]], parts: Sequence[str]) -> list[int]:
-    """Parts that were named; else those that some run answers; else all but train and its like."""
+def _chosen_parts(
+    folder: Folder, answers: Mapping[str, Mapping[str, Answer]], parts: Sequence[str], rows: Set[str] | None
+) -> list[int]:
+    """Parts that were named; else those that some run answers; else those of the named rows; else all but train and its like."""
     jobs = [part.job for part in folder.plan.parts]
     if parts:
-        return [folder.part(*_split_part(name)) for name in parts]
+        return list(dict.fromkeys(folder.part(*_split_part(name)) for name in parts))
+    if rows is not None and not answers:
+        return [i for i, job in enumerate(jobs) if job.key in {identifier.rpartition("/")[0] for identifier in rows}]
     prefixes = {identifier.rpartition("/")[0] for given in answers.values() for identifier in given}
     answered = [i for i, job in enumerate(jobs) if job.key in prefixes]
     held_out = [i for i, job in enumerate(jobs) if job.part not in ("train", "fit")]
@@ -120,26 +171,28 @@ def _split_part(name: str) -> tuple[str | None, str]:
     return (split, part) if slash else (None, split)
 
 
-def _check_ids(answers: Mapping[str, Mapping[str, Answer]], runs: Sequence[Run], folder: Folder) -> None:
-    examples: list[Example] = [
-        example for key in {run.key for run in runs} for example in next(r for r in runs if r.key == key).examples
-    ]
+def _check_ids(answers: Mapping[str, Mapping[str, Answer]], known: Set[str], place: str) -> None:
+    """Answers to rows that are not there are an error."""
     for name, given in answers.items():
-        strange = unknown_ids(given, examples)
+        strange = [identifier for identifier in given if identifier not in known]
         if strange:
-            text = f"{name} answers {len(strange):,} ids that are not in {shown(str(folder.path))}, the first is {shown(strange[0])}."
+            text = f"{name} answers {len(strange):,} ids that are not in {shown(place)}, the first is {shown(strange[0])}."
             raise UsageError(f"{text} Were they made for another seed, size or version?")
 
 
 def train_examples(folder: Folder, number: int) -> list[Example]:
-    """Some examples of the train part that goes with a part: from the folder if it is there, else generated."""
+    """Some examples of the train part that goes with a part: from the folder if it is there, else generated.
+
+    A folder of an older version without its train part gets the rows that this package makes.
+    """
     job = folder.plan.parts[number].job
     split = folder.family.SPLITS[job.split]
     if "train" not in split.parts and "train" not in split.aliases:
         return []
     train = make_job(folder.family, job.split, "train", job.recipe, job.seed, dict(job.options))
+    own = replace(train, version=job.version)
     for place, part in enumerate(folder.plan.parts):
-        if part.job.key == train.key:
+        if part.job.key == own.key:
             return list(islice(Dataset(folder.family, part, folder, place), TRAIN_ROWS))
     return list(islice(Dataset(folder.family, plan_part(folder.family, train, None)), TRAIN_ROWS))
 
@@ -189,6 +242,9 @@ def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
     for run in evaluation.of(key):
         mistakes = evaluation.mistakes.get((run.name, key), [])
         runs[run.name] = {
+            "asked": run.asked or len(run.records),
+            "answered": run.answered,
+            "coverage": run.coverage,
             "accuracy": _interval(run.accuracy()),
             "accuracy_of_answered": _interval(run.answered_accuracy()),
             "statuses": run.statuses(),
@@ -209,11 +265,22 @@ def _comparison_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
     found = []
     for (a, b), by_part in evaluation.comparisons().items():
         p_values = {key: c.p if c.p is not None else c.mcnemar for key, c in by_part.items()}
-        adjusted = holm(p_values)
+        adjusted = holm(p_values)  # over the sets
         for key, comparison in by_part.items():
             means = {run.name: run.accuracy().mean for run in evaluation.of(key) if run.name in (a, b)}
             ties = tied_groups(means, {(a, b): adjusted[key]})
-            found.append({"a": a, "b": b, "part": key, **vars(comparison), "holm": adjusted[key], "groups": ties})
+            found.append(
+                {
+                    "a": a,
+                    "b": b,
+                    "part": key,
+                    **vars(comparison),
+                    "decided_by": "clustered t" if comparison.p is not None else "McNemar",
+                    "decisive_p": p_values[key],
+                    "holm": adjusted[key],
+                    "groups": ties,
+                }
+            )
     return found
 
 

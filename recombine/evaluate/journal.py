@@ -8,7 +8,6 @@ answers.jsonl    what `recombine evaluate` reads, made anew from all replies whe
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections import Counter
@@ -18,13 +17,35 @@ from pathlib import Path
 from typing import Any
 
 from recombine.errors import FileError, shown
-from recombine.files import check_path, parse_json, read_json, read_lines, write_json
+from recombine.files import (
+    Kind,
+    held,
+    holds,
+    inside,
+    own_folder,
+    parse_json,
+    read_json,
+    read_lines,
+    reason_of,
+    sweep,
+    told,
+    write_json,
+)
+from recombine.schemas import Shape, anything, check, mapping, number, optional, record, text, whole
 
 RUN, REQUESTS, REPLIES, ANSWERS = "run.json", "requests.jsonl", "replies.jsonl", "answers.jsonl"
-REQUEST_FIELDS = frozenset({"id", "tokens_in", "tokens_out"})
-REPLY_FIELDS = frozenset(
-    {"id", "reply", "finish", "refusal", "error", "model", "tokens_in", "tokens_out", "charged", "seconds"}
-)
+MOST_TOKENS = 1 << 50
+_ID = text(2_000)
+REQUEST_SHAPE = record({"id": _ID, "tokens_in": whole(0, MOST_TOKENS), "tokens_out": whole(0, MOST_TOKENS)})
+"""A line of requests.jsonl."""
+REPLY_SHAPE = record({
+    "id": _ID, "reply": text(1 << 24), "finish": text(), "refusal": text(1 << 24), "error": text(), "model": text(), "prompt": text(200),
+    "tokens_in": optional(whole(0, MOST_TOKENS)), "tokens_out": optional(whole(0, MOST_TOKENS)), "seconds": number(0),
+    "charged": record({"requests": whole(0, 10**9), "tokens_in": whole(0, MOST_TOKENS), "tokens_out": whole(0, MOST_TOKENS)}),
+})  # fmt: skip
+"""A line of replies.jsonl. What was charged is never below zero: a smaller sum would lift the caps."""
+RUN_SHAPE = record({"asked": mapping(anything)})
+"""What run.json of an `ask` run must hold."""
 
 
 class Journal:
@@ -38,15 +59,15 @@ class Journal:
         self.replies: dict[str, dict[str, Any]] = {}
         self.used: list[tuple[int, int, int]] = []
         settled: Counter[str] = Counter()
-        for line in _records(folder / REPLIES, REPLY_FIELDS):
+        for line in _records(inside(folder, REPLIES), REPLY_SHAPE):
             self.replies[line["id"]] = line
             charged = line["charged"]
-            settled[line["id"]] += int(charged["requests"])
-            self.used.append((int(charged["requests"]), int(charged["tokens_in"]), int(charged["tokens_out"])))
-        for line in _records(folder / REQUESTS, REQUEST_FIELDS):
+            settled[line["id"]] += charged["requests"]
+            self.used.append((charged["requests"], charged["tokens_in"], charged["tokens_out"]))
+        for line in _records(inside(folder, REQUESTS), REQUEST_SHAPE):
             settled[line["id"]] -= 1
             if settled[line["id"]] < 0:
-                self.used.append((1, int(line["tokens_in"]), int(line["tokens_out"])))
+                self.used.append((1, line["tokens_in"], line["tokens_out"]))
         self._requests = _appending(folder / REQUESTS)
         self._replies = _appending(folder / REPLIES)
 
@@ -59,44 +80,48 @@ class Journal:
         """Say that a request is about to go out. Survives a kill of the process; a loss of power may lose the last ones."""
         _write(self._requests, {"id": identifier, "tokens_in": tokens_in, "tokens_out": tokens_out})
 
-    def keep(self, record: dict[str, Any]) -> None:
+    def keep(self, reply: dict[str, Any]) -> None:
         """Put a reply on the disk; when this returns it is there."""
-        _write(self._replies, record)
-        os.fsync(self._replies)
-        self.replies[record["id"]] = record
+        _write(self._replies, reply)
+        with told("write", self.folder / REPLIES):
+            os.fsync(self._replies)
+        self.replies[reply["id"]] = reply
 
 
 def _appending(path: Path) -> int:
-    try:
-        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    except OSError as problem:
-        raise FileError(f"cannot write {shown(str(path))}: {problem.strerror}.") from None
+    with told("write", path):
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
 
 
-def _write(handle: int, record: Mapping[str, Any]) -> None:
-    raw = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+def _write(handle: int, line: Mapping[str, Any]) -> None:
+    raw = (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace")
     try:
         while raw:
             raw = raw[os.write(handle, raw) :]
     except OSError as problem:
-        raise FileError(f"cannot write the run's journal: {problem.strerror}.") from None
+        raise FileError(f"cannot write the run's journal: {reason_of(problem)}.") from problem
 
 
-def _records(path: Path, fields: frozenset[str]) -> Iterator[dict[str, Any]]:
+def _records(path: Path, shape: Shape) -> Iterator[dict[str, Any]]:
     """The lines of a journal; a last line without its end is what a kill left of a write, and is cut off."""
-    if not path.exists():
-        return
+    with told("read", path):
+        if not path.exists():
+            return
+        if not path.is_file():
+            raise FileError(f"{shown(str(path))} is not a file.")
     _cut_half_line(path)
-    for number, line in read_lines(path):
-        place = f"line {number} of {shown(str(path))}"
-        record = parse_json(line, place)
-        if not isinstance(record, dict) or not isinstance(record.get("id"), str) or not fields <= record.keys():
-            raise FileError(f"{place} is not a record of a run.")
-        yield record
+    for place_number, line in read_lines(path):
+        place = f"line {place_number} of {shown(str(path))}"
+        try:
+            value: dict[str, Any] = parse_json(line, place)
+            check(value, shape, place)
+        except FileError as problem:
+            raise FileError(f"{problem} Delete this line to go on; its row is then asked again.") from None
+        yield value
 
 
 def _cut_half_line(path: Path) -> None:
-    with path.open("r+b") as stream:
+    with told("read", path), path.open("r+b") as stream:
         end = stream.seek(0, os.SEEK_END)
         while end:
             start = max(0, end - (1 << 16))
@@ -115,23 +140,10 @@ def open_journal(out: str | Path, asked: Mapping[str, Any], notes: Mapping[str, 
 
     `asked` decides the replies and must be equal when a run is taken up; `notes` are kept from the first start.
     """
-    folder = check_path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        entries = [entry.name for entry in folder.iterdir() if entry.name != "lock" and not _is_leftover(entry)]
-        lock = (folder / "lock").open("w")
-    except OSError as problem:
-        raise FileError(f"cannot write to {shown(str(out))}: {problem.strerror}.") from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FileError(f"{shown(str(out))} is in use by another process; wait for it to end.") from None
-        for entry in filter(_is_leftover, list(folder.iterdir())):
-            entry.unlink(missing_ok=True)
-        if RUN not in entries:
-            if entries:
-                raise FileError(f"{shown(str(out))} is not empty and holds no run of `recombine ask`; choose another folder.")
+    folder = own_folder(out, RUN_FOLDER)
+    with held(inside(folder, "lock"), f"{shown(str(out))} is in use by another process; wait for it to end."):
+        sweep(folder, (RUN, ANSWERS).__contains__)
+        if not inside(folder, RUN).is_file():
             write_json(folder / RUN, {"asked": dict(asked), **notes})
         _check_same(folder, asked)
         journal = Journal(folder)
@@ -141,16 +153,20 @@ def open_journal(out: str | Path, asked: Mapping[str, Any], notes: Mapping[str, 
             journal.close()
 
 
-def _is_leftover(path: Path) -> bool:
-    """Whether this is what a process that was killed while writing a file left behind."""
-    return path.name.startswith((f".{RUN}.", f".{ANSWERS}.")) and path.name.endswith(".tmp")
+def _is_run(folder: Path) -> bool:
+    """Whether a run is here, or only what a run that was killed at its very beginning left behind."""
+    names = [entry.name for entry in folder.iterdir()]
+    begun = all(name == "lock" or (name.startswith(f".{RUN}.") and name.endswith(".tmp")) for name in names)
+    return begun or holds(folder / RUN, lambda found: isinstance(found["asked"], dict))
+
+
+RUN_FOLDER = Kind("a run of `recombine ask`", _is_run, is_local=True)
 
 
 def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
     there = read_json(folder / RUN, 64 << 20)
-    before = there.get("asked") if isinstance(there, dict) else None
-    if not isinstance(before, dict):
-        raise FileError(f"{shown(str(folder / RUN))} does not describe a run of `recombine ask`.")
+    check(there, RUN_SHAPE, shown(str(folder / RUN)))
+    before = there["asked"]
     now = json.loads(json.dumps(dict(asked)))
     other = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
     if other:

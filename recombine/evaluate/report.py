@@ -34,6 +34,16 @@ def write_report(evaluation: Evaluation, out: Path, title: str = "Evaluation") -
     return out / "index.html"
 
 
+def coverage_lines(found: Mapping[str, Any]) -> list[str]:
+    """A sentence for every run that leaves rows unanswered: what was answered, and how well."""
+    return [
+        f"{name} on {key}: {run['coverage']}; {run['accuracy_of_answered']['mean']:.1%} of those are right."
+        for key, part in found["parts"].items()
+        for name, run in part["runs"].items()
+        if run["coverage"]
+    ]
+
+
 # --- HTML ------------------------------------------------------------------------------------------------------------
 
 
@@ -51,7 +61,8 @@ def _intro(found: Mapping[str, Any]) -> str:
         f"<li><code>{escape(Path(path).name)}</code> fingerprint <code>{escape(mark)}</code></li>"
         for path, mark in found["data"].items()
     )
-    return (
+    partial = "".join(f"<p class='bad'>{escape(line)}</p>" for line in coverage_lines(found))
+    return partial + (
         f"<p>Strict accuracy: whatever is no right answer counts as wrong. Intervals are 95 % and take the clusters (rows that share a "
         f"context) into account. {escape(found['package'])}.</p><ul>{prints}</ul>"
     )
@@ -142,15 +153,18 @@ def _comparisons(found: Mapping[str, Any]) -> str:
                 f"{100 * c['difference']:+.1f}",
                 span,
                 f"{c['only_a']} / {c['only_b']}",
-                f"{c['mcnemar']:.3g}",
+                f"{c['decisive_p']:.3g} ({c['decided_by']})",
                 f"{c['holm']:.3g}",
                 verdict,
             )
         )
     if not rows:
         return ""
-    header = ("set", "a", "b", "a − b", "95 %", "only a / only b right", "McNemar p", "Holm p", "")
-    return "<h2>Comparison</h2><p>Paired, on the same rows; Holm's correction over the sets.</p>" + table(header, rows)
+    header = ("set", "a", "b", "a − b", "95 %", "only a / only b right", "p", "Holm p", "")
+    return (
+        "<h2>Comparison</h2><p>Paired, on the same rows. Holm's correction over the sets decides; it takes the p shown beside it.</p>"
+        + table(header, rows)
+    )
 
 
 def _part(evaluation: Evaluation, found: Mapping[str, Any], key: str) -> str:
@@ -254,7 +268,8 @@ def _picture(example: Example) -> str:
 
 def to_markdown(found: Mapping[str, Any], title: str) -> str:
     """The headline and the named mistakes, for people who paste."""
-    lines = [f"# {title}", "", "| set | answerer | accuracy | rows | clusters |", "|---|---|---|---:|---:|"]
+    partial = [line for sentence in coverage_lines(found) for line in (f"**{_plain(sentence)}**", "")]
+    lines = [f"# {title}", "", *partial, "| set | answerer | accuracy | rows | clusters |", "|---|---|---|---:|---:|"]
     for key, part in found["parts"].items():
         for name, run in _ordered(part["runs"], found["baselines"]):
             a = run["accuracy"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,8 @@ class Run:
     axis: str
     records: Sequence[Record]
     examples: Sequence[Example] = field(default=(), repr=False)
+    asked: int = 0
+    """How many rows there were to answer; more than the records if missing rows were left out."""
 
     @property
     def key(self) -> str:
@@ -61,8 +63,19 @@ class Run:
         """The cluster of each record."""
         return [record.cluster for record in self.records]
 
+    @property
+    def answered(self) -> int:
+        """How many rows got an answer, or at least a reply."""
+        return sum(record.status != "missing" for record in self.records)
+
+    @property
+    def coverage(self) -> str:
+        """`300 of 2,000 rows answered`, where some are missing; else ""."""
+        asked = self.asked or len(self.records)
+        return "" if self.answered == asked else f"{self.answered:,} of {asked:,} rows answered"
+
     def accuracy(self) -> Interval:
-        """Strict accuracy: non-answers count as wrong."""
+        """Strict accuracy over the records: non-answers count as wrong."""
         return interval(self.values, self.clusters)
 
     def answered_accuracy(self) -> Interval:
@@ -123,16 +136,20 @@ def score_run(
     *,
     split: str,
     part: str,
+    skips_missing: bool = False,
     on_rows: Callable[[int], None] | None = None,
 ) -> Run:
-    """Score one answer per example."""
+    """Score one answer per example; `skips_missing` leaves out the examples without one."""
     family = examples[0].family
-    records = []
+    records, kept = [], []
     for example in examples:
-        records.append(score_one(example, answer_of(example)))
+        record = score_one(example, answer_of(example))
         if on_rows is not None:
             on_rows(1)
-    return Run(name, family.NAME, split, part, family.SPLITS[split].axis, records, examples)
+        if not (skips_missing and record.status == "missing"):
+            records.append(record)
+            kept.append(example)
+    return Run(name, family.NAME, split, part, family.SPLITS[split].axis, records, kept, len(examples))
 
 
 def score_one(example: Example, given: Answer) -> Record:
@@ -161,9 +178,3 @@ def answering(answerer: Answerer) -> Callable[[Example], Answer]:
 def from_file(answers: Mapping[str, Answer]) -> Callable[[Example], Answer]:
     """Answers of a file in the shape that `score_run` takes; an example that the file lacks is `missing`."""
     return lambda example: answers.get(example.id) or Answer(example.id, None, "missing")
-
-
-def unknown_ids(answers: Mapping[str, Answer], examples: Iterable[Example]) -> list[str]:
-    """Ids of the file that are not among the examples."""
-    known = {example.id for example in examples}
-    return [identifier for identifier in answers if identifier not in known]

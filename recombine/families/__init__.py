@@ -17,8 +17,8 @@ OURS: dict[str, str] = {
     "scan": "recombine.families.scan:SCAN",
     "nacs": "recombine.families.scan:NACS",
     "gscan": "recombine.families.gscan:GSCAN",
-    "reascan": "recombine.families.reascan",
-    "clutrr": "recombine.families.clutrr",
+    "reascan": "recombine.families.reascan:REASCAN",
+    "clutrr": "recombine.families.clutrr:CLUTRR",
     "lilgym": "recombine.families.lilgym:LILGYM",
 }
 """Name -> `module:member` that keeps the `Family` protocol."""
@@ -26,7 +26,7 @@ OURS: dict[str, str] = {
 if TYPE_CHECKING:  # the type checker sees a missing member here
     from recombine.families import clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan, clutrr, lilgym.LILGYM)
+    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan.REASCAN, clutrr.CLUTRR, lilgym.LILGYM)
 
 
 class _Families(Mapping[str, str]):

@@ -19,7 +19,7 @@ from recombine.grid.world import Thing, World
 
 MAX_SIDE = 24
 """The largest grid that is read."""
-MALFORMED = (RecombineError, KeyError, TypeError, ValueError, IndexError, AttributeError)
+MALFORMED = (RecombineError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 """What reading a record that is none can raise."""
 
 

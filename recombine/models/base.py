@@ -11,12 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from recombine.core import Option
-from recombine.errors import UnknownName, UsageError, shown
+from recombine.errors import BadOption, UnknownName, UsageError, shown
 
 if TYPE_CHECKING:
     from recombine.core import Example
 
 C = TypeVar("C")
+MAY_BE_ZERO = ("patience", "warmup_steps")
+"""Counts for which 0 means "none", whatever the default is."""
 
 
 @dataclass(frozen=True)
@@ -24,14 +26,17 @@ class Training:
     """How a run is trained. The defaults are those of the NACS paper; a model's `TRAINING` may state others.
 
     A run stops before `epochs` when validation reaches 1.0 (a later epoch cannot be strictly better, so the kept weights
-    would be the same), or after `patience` epochs without improvement (0: never; the paper has no patience).
+    would be the same), or after `patience` epochs without improvement (0: never; the paper has no patience), or after
+    `max_steps` steps (0: no limit). The rate decays by the factor `decay` every epoch, or every `decay_steps` steps, a bit at each.
     """
 
     epochs: int = 50
+    max_steps: int = 0
     batch: int = 32
     optimizer: Literal["sgd", "adam"] = "sgd"
     rate: float = 0.2
     decay: float = 0.96
+    decay_steps: int = 0
     weight_decay: float = 1e-8
     clip: float = 5.0
     warmup_steps: int = 0
@@ -108,7 +113,19 @@ def changed(config: C, changes: Mapping[str, object]) -> C:
         if name not in known:
             raise UnknownName(f"setting of {type(config).__name__}", name, known)
         values[name] = Option(known[name], "").parse(name, value)
+        _check_sign(name, known[name], values[name])
     return replace(config, **values)  # type: ignore[type-var]
+
+
+def _check_sign(name: str, usual: object, value: object) -> None:
+    """No setting of a model or a training is below zero; a count that is at least 1 by default stays so; a dropout is below 1."""
+    if isinstance(usual, bool | str) or not isinstance(value, int | float) or not isinstance(usual, int | float) or usual < 0:
+        return
+    least = 1 if isinstance(usual, int) and usual > 0 and name not in MAY_BE_ZERO else 0
+    if value < least:
+        raise BadOption(f"{name} is {shown(value)}, but must be at least {least}.")
+    if "dropout" in name and value >= 1:
+        raise BadOption(f"{name} is {shown(value)}, but must be below 1.")
 
 
 def as_json(config: Any) -> dict[str, Any]:

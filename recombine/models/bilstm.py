@@ -22,6 +22,7 @@ class BiLstmConfig:
     embedding: int = 100
     units: int = 100
     layers: int = 2
+    classifier: int = 200
     policy: str = "fixed"
 
 
@@ -57,7 +58,7 @@ class BiLstm(KinshipModel):
         self.reader = StoryReader(len(self.vocabulary), config)
         self.look = nn.Linear(3 * width, width) if config.pooling == "attention" else None
         self.scorer = nn.Linear(width, 1, bias=False) if config.pooling == "attention" else None
-        self.head = head(3 * width, len(self.labels))
+        self.head = head(3 * width, len(self.labels), config.classifier)
 
     def logits(self, batch: Stories) -> Tensor:
         """Scores of the labels."""

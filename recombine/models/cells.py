@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from recombine.models.experiments import Experiment, Rows, Scale
+
+Spread = Literal["deviation", "population", "error"]
+"""What stands after ±."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Cell:
 
     row: str
     column: str
-    paper: tuple[float, float] | None
+    paper: tuple[float, float | None] | None
     source: Rows | None = None
     model: str = ""
     part: str = "test"
@@ -33,16 +36,29 @@ class Cell:
         return Experiment(self.source, self.model, scale, seed, self.config, self.training)
 
 
+def _no_note(_files: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Table:
-    """A published table: its cells, given the folder of files that some need, and the scales it can be run at."""
+    """A published table: its cells, given the folder of files that some need, and the scales it can be run at.
+
+    `spread`: what the paper prints after ±, over runs: the `deviation` of the sample, that of the whole `population`, or the
+    `error` of the mean. `average`: a last row with the mean of each column. `across`: columns are numbers of this, so the table
+    is drawn as curves. `note`: a sentence about what was run, given the folder of files.
+    """
 
     title: str
     cells: Callable[[str], Sequence[Cell]]
     scales: Mapping[str, Scale]
+    spread: Spread = "deviation"
+    average: bool = False
+    across: str = ""
+    note: Callable[[str], str] = _no_note
 
 
-def value(text: str) -> tuple[float, float]:
-    """`12.5±6.6` as (12.5, 6.6); a value without deviation has 0."""
+def value(text: str) -> tuple[float, float | None]:
+    """`12.5±6.6` as (12.5, 6.6); a value without deviation has None."""
     mean, _, deviation = text.partition("±")
-    return float(mean), float(deviation or 0)
+    return float(mean), float(deviation) if deviation else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,24 @@ from torch import Tensor, nn
 
 from recombine import __version__
 from recombine.errors import FileError, UsageError, shown
-from recombine.files import read_json, write_json, writing
+from recombine.files import Kind, check_path, holds, inside, own_folder, parse_json, read_json, sweep, told, write_json, writing
 from recombine.models import find_model
 from recombine.models.base import Model
+from recombine.schemas import anything, check, listing, mapping, number, record, text, whole
 
 RUN, LAST, BEST, METRICS, RESULT = "run.json", "last.safetensors", "best.safetensors", "metrics.jsonl", "result.json"
+EVENTS = "events.out.tfevents"
+FILES = frozenset({RUN, LAST, BEST, METRICS, RESULT, "test.json", "report.html"})
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether a run is here, or only what a run that was killed at its very beginning left behind."""
+    names = [entry.name for entry in folder.iterdir()]
+    begun = all((name.startswith(f".{RUN}.") and name.endswith(".tmp")) or name.startswith(EVENTS) for name in names)
+    return begun or holds(folder / RUN, lambda found: isinstance(found["model"], str))
+
+
+RUN_FOLDER = Kind("a run of `recombine train`", _is_run, is_local=True)
 
 
 @dataclass
@@ -47,6 +60,18 @@ class State:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
+STATE_SHAPE = record({}, {
+    "epoch": whole(), "step": whole(), "steps": whole(), "loss": anything, "right": whole(), "decisions": whole(), "best": number(),
+    "best_epoch": whole(-1), "stopped": text(), "seconds": number(), "cpu_seconds": number(), "history": listing(mapping(anything)),
+})  # fmt: skip
+"""What the header of a checkpoint says of where the run stands (a loss may be infinite)."""
+RUN_SHAPE = record({"model": text(100)}, {
+    "config": mapping(anything), "codec": mapping(anything), "training": mapping(anything), "settings": mapping(anything),
+    "task": mapping(anything), "policy": text(100), "recombine": text(100), "torch": text(100),
+})  # fmt: skip
+"""What run.json must hold; the model's own classes check its configuration."""
+
+
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], state: State | None = None) -> None:
     """Write tensors, and the state in the header, so that the file appears whole or not at all."""
     header = None if state is None else {"state": json.dumps(asdict(state))}
@@ -58,8 +83,10 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], State]:
     """The tensors and the state of a file that `save_tensors` wrote."""
     try:
         with safe_open(path, "pt") as stored:
-            header = stored.metadata() or {}
-            return {name: stored.get_tensor(name) for name in stored.keys()}, State(**json.loads(header.get("state", "{}")))  # noqa: SIM118
+            told_state = parse_json((stored.metadata() or {}).get("state", "{}"), f"the state in {shown(str(path))}")
+            check(told_state, STATE_SHAPE, f"the state in {shown(str(path))}")
+            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+            return tensors, State(**{f.name: told_state[f.name] for f in fields(State) if f.name in told_state})
     except (SafetensorError, OSError, ValueError, TypeError) as problem:
         raise FileError(f"cannot read the checkpoint {shown(str(path))}: {problem}.") from None
 
@@ -93,11 +120,17 @@ def save_last(folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer,
 
 def resume_last(folder: Path, module: nn.Module, optimizer: torch.optim.Optimizer) -> State:
     """Take up the last checkpoint of a run; a fresh state if there is none."""
-    if not (folder / LAST).is_file():
-        return State()
-    tensors, state = load_tensors(folder / LAST)
-    module.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
-    restore_optimizer(optimizer, {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")})
+    path = inside(folder, LAST)
+    with told("read", path):
+        if not path.is_file():
+            return State()
+    tensors, state = load_tensors(path)
+    try:
+        module.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
+        kept = {n.removeprefix("optimizer."): t for n, t in tensors.items() if n.startswith("optimizer.")}
+        restore_optimizer(optimizer, kept)
+    except (RuntimeError, ValueError, KeyError) as problem:
+        raise FileError(f"{shown(str(path))} does not fit its {RUN}: {str(problem)[:200]}") from None
     return state
 
 
@@ -106,9 +139,9 @@ def claim(folder: Path, description: Mapping[str, Any], free: Mapping[str, Seque
 
     `free` names what may differ within a section, such as the number of epochs of a run that is to go on; the new value is kept.
     """
+    own_folder(folder, RUN_FOLDER)
+    sweep(folder, FILES.__contains__)
     if not (folder / RUN).is_file():
-        if folder.exists() and any(folder.iterdir()):
-            raise FileError(f"{shown(str(folder))} is not empty and holds no {RUN}; name another folder.")
         versions = {"recombine": __version__, "torch": torch.__version__.split("+")[0]}
         write_json(folder / RUN, {**description, **versions})
         return
@@ -133,25 +166,24 @@ def make_model(description: Mapping[str, Any]) -> Model:
         cls, default = find_model(str(description["model"]))
         config = type(default)(**description["config"])
         return cls(config, description["codec"])
-    except (KeyError, TypeError) as problem:
-        raise FileError(f"{RUN} does not describe a model: {problem!r}.") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError, AssertionError) as problem:
+        raise FileError(f"{RUN} does not describe a model: {type(problem).__name__}: {str(problem)[:200]}.") from None
 
 
 def read_run(folder: Path) -> dict[str, Any]:
     """The description of a run."""
     if not (folder / RUN).is_file():
         raise FileError(f"{shown(str(folder))} is not a run: it has no {RUN}. Train one with `recombine train`.")
-    description = read_json(folder / RUN, 64 << 20)
-    if not isinstance(description, dict):
-        raise FileError(f"{shown(str(folder / RUN))} must hold a JSON object.")
+    description: dict[str, Any] = read_json(inside(folder, RUN), 64 << 20)
+    check(description, RUN_SHAPE, shown(str(folder / RUN)))
     return description
 
 
 def load_model(folder: str | Path) -> Model:
     """A trained model, ready to answer: the best weights of a run, or its last ones if no epoch has ended yet."""
-    folder = Path(folder)
+    folder = check_path(folder)
     model = make_model(read_run(folder))
-    path = folder / BEST if (folder / BEST).is_file() else folder / LAST
+    path = inside(folder, BEST if (folder / BEST).is_file() else LAST)
     tensors, _ = load_tensors(path)
     weights = {name.removeprefix("model."): tensor for name, tensor in tensors.items() if not name.startswith("optimizer.")}
     try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from recombine import keys
 from recombine.errors import UnknownName
-from recombine.files import read_json, write_json, writing_text
+from recombine.files import read_json, read_text, write_json, writing_text
 
 if TYPE_CHECKING:
     from recombine.core import Example
@@ -96,7 +96,8 @@ class Source:
     """Where the rows come from: a family, split, recipe and options, and the parts to fit, to validate and to test on.
 
     A test may stand in another split: `a1/test`. `fresh`: generate with the run's own seed (every run sees new data);
-    otherwise always with seed 0. `by`: a column by whose values test scores are also given apart.
+    otherwise always with seed 0. `by`: a column by whose values test scores are also given apart. `hold`: the fraction of the rows to
+    fit that is held back for validation, drawn anew for every seed; the part `validation` is then not used.
     """
 
     family: str
@@ -108,10 +109,12 @@ class Source:
     options: Mapping[str, Any] = field(default_factory=dict)
     fresh: bool = False
     by: str = ""
+    hold: float = 0.0
 
     def name(self) -> str:
         """The source as part of a folder's name."""
-        dials = [f"{key}={value}" for key, value in sorted(self.options.items())]
+        dials = [f"{key}={_short(key, value)}" for key, value in sorted(self.options.items())]
+        dials += [f"hold={self.hold}"] if self.hold else []
         return "-".join(
             [self.family, self.split, *([self.recipe] if self.recipe else []), *dials, *(["fresh"] if self.fresh else [])]
         )
@@ -125,6 +128,12 @@ class Source:
         import recombine
         from recombine.models.batching import permutation
 
+        if self.hold and part in (self.fit, self.validation):
+            whole = replace(self, hold=0.0).load(self.fit, 0, seed)
+            cut = round(len(whole) * self.hold)
+            order = permutation(len(whole), "held back", self.name(), seed).tolist()
+            kept = order[:cut] if part == self.validation else order[cut:]
+            return [whole[i] for i in (kept[:rows] if rows else kept)]
         split, _, name = part.rpartition("/")
         words: dict[str, Any] = {"seed": seed if self.fresh else 0, "recipe": self.recipe, **self.options}
         loaded = recombine.load(self.family, split or self.split, name, **words)
@@ -157,6 +166,13 @@ class Source:
     def is_measured(self, record: Mapping[str, Any]) -> bool:
         """Whether the scores by column are there, if they are wanted."""
         return not self.by or f"by_{self.by}" in record
+
+
+def _short(key: str, value: Any) -> str:
+    """An option's value for a folder's name: of a file the hash of what it holds."""
+    if key != "templates":
+        return str(value)
+    return keys.digest(read_text(Path(str(value)))).hex()[:8]
 
 
 def _share(verdicts: Sequence[float]) -> dict[str, float]:
@@ -194,7 +210,8 @@ def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dic
         return _completed(folder, experiment)
     cls, config = find_model(experiment.model)
     smaller = {name: value for name, value in scale.changes.items() if hasattr(config, name)}
-    config = changed(config, {**experiment.config, **smaller})
+    own = {"draw": experiment.seed} if hasattr(config, "draw") else {}  # every seed of the random baseline draws for itself
+    config = changed(config, {**own, **experiment.config, **smaller})
     epochs = min(scale.epochs or cls.TRAINING.epochs, cls.TRAINING.epochs)
     training = replace(cls.TRAINING, epochs=epochs, patience=scale.patience, seed=experiment.seed)
     training = changed(training, {**scale.training, **experiment.training})

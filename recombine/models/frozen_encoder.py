@@ -30,11 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FrozenEncoderConfig:
-    """`reader`: mean of the frozen states, or lstm (two layers, one way) in which people have their own vectors."""
+    """`reader`: mean of the frozen states, or lstm (two layers, one way) in which people have their own vectors.
+
+    `pooling`: what the LSTM gives to the classifier: its `last` state, as the paper says, or the `mean` of its states.
+    """
 
     reader: str = "mean"
     encoder: str = "bert-base-uncased"
     layers: int = 2
+    pooling: str = "last"
+    classifier: int = 200
     policy: str = "fixed"
 
 
@@ -50,6 +55,15 @@ class PieceStories(Stories):
     """A batch of them."""
 
     pieces: Tensor
+
+
+def is_there(name: str) -> bool:
+    """Whether an encoder of this name can be loaded here."""
+    try:
+        load_encoder(name)
+    except (FileError, ImportError):
+        return False
+    return True
 
 
 @functools.cache
@@ -77,7 +91,7 @@ class FrozenEncoder(KinshipModel):
 
     Config = FrozenEncoderConfig
     TRAINING: ClassVar[Training] = Training(
-        epochs=20, batch=32, optimizer="adam", rate=1e-3, decay=1.0, weight_decay=0.0, clip=1.0, chunk=50, answer_batch=64
+        epochs=100, batch=32, optimizer="adam", rate=1e-3, decay=1.0, weight_decay=0.0, clip=1.0, chunk=50, answer_batch=64
     )
     config: FrozenEncoderConfig
 
@@ -88,7 +102,7 @@ class FrozenEncoder(KinshipModel):
         self.limit = int(encoder.config.max_position_embeddings)
         self.people = EntityEmbedding(len(self.vocabulary), size, config.policy) if config.reader == "lstm" else None
         self.layers = nn.LSTM(size, size, config.layers, batch_first=True) if config.reader == "lstm" else None
-        self.head = head(3 * size, len(self.labels))
+        self.head = head(3 * size, len(self.labels), config.classifier)
 
     def encode(self, example: Example, answered: bool) -> PieceStory:
         story = super().encode(example, answered)
@@ -118,5 +132,9 @@ class FrozenEncoder(KinshipModel):
             states = torch.where((batch.words > 0).unsqueeze(2), self.people(batch.words), states)
             states, _ = self.layers(states)
         query = mention_sums(states, batch)
-        found: Tensor = self.head(torch.cat([masked_mean(states, batch.lengths), query], 1))
+        if self.layers is not None and self.config.pooling == "last":
+            story = states[torch.arange(len(states), device=states.device), batch.lengths - 1]
+        else:
+            story = masked_mean(states, batch.lengths)
+        found: Tensor = self.head(torch.cat([story, query], 1))
         return found

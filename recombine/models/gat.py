@@ -28,6 +28,7 @@ class GatConfig:
     rounds: int = 3
     heads: int = 3
     dropout: float = 0.6
+    classifier: int = 200
     policy: str = "fixed"
 
 
@@ -70,7 +71,7 @@ class Gat(KinshipModel):
         self.edges = nn.Embedding(len(self.relations) + 1, config.edge, padding_idx=0)
         self.wide = EdgeAttention(config.units, config.edge, config.heads)
         self.narrow = EdgeAttention(config.units, config.edge, 1)
-        self.head = head(3 * config.units, len(self.labels))
+        self.head = head(3 * config.units, len(self.labels), config.classifier)
 
     def logits(self, batch: Stories) -> Tensor:
         """Scores of the labels."""

@@ -208,6 +208,6 @@ def masked_mean(states: Tensor, lengths: Tensor) -> Tensor:
     return torch.bmm(inside.unsqueeze(1), states).squeeze(1) / lengths.unsqueeze(1)
 
 
-def head(size: int, labels: int) -> nn.Sequential:
-    """The two-layer classifier; its hidden layer is as wide as its input, as in the released code."""
-    return perceptron(size, size, labels)
+def head(size: int, labels: int, hidden: int) -> nn.Sequential:
+    """The two-layer classifier. The paper's hidden layer has 200 units; 0: as many as the input, as in the released code."""
+    return perceptron(size, hidden or size, labels)

@@ -29,7 +29,8 @@ class MacConfig:
     layers: int = 1
     iterations: int = 6
     dropout: float = 0.2
-    policy: str = "random"
+    classifier: int = 200
+    policy: str = "fixed"
     random_start: bool = False
 
 
@@ -52,7 +53,7 @@ class Mac(KinshipModel):
         self.read_join, self.read_score = nn.Linear(2 * width, width), nn.Linear(width, 1)
         self.write = nn.Linear(2 * width, width)
         self.start = nn.Parameter(torch.randn(2, width) / width**0.5)
-        self.head = head(3 * width, len(self.labels))
+        self.head = head(3 * width, len(self.labels), config.classifier)
 
     def logits(self, batch: Stories) -> Tensor:
         """Scores of the labels."""

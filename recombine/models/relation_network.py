@@ -29,6 +29,7 @@ class RelationNetworkConfig:
     layers: int = 1
     pair: int = 64
     sentence_limit: int = 24
+    classifier: int = 200
     policy: str = "fixed"
     batch_norm: bool = False
 
@@ -50,7 +51,7 @@ class RelationNetwork(KinshipModel):
         norm: type[nn.Module] = nn.BatchNorm1d if config.batch_norm else nn.LayerNorm
         layers = [(nn.Linear(a, b), norm(b), nn.ReLU()) for a, b in itertools.pairwise(sizes)]
         self.pair = nn.Sequential(*(layer for group in layers for layer in group))
-        self.all = perceptron(config.pair, 256, 64, 64, len(self.labels))
+        self.all = perceptron(config.pair, 256, 64, config.classifier or 64, len(self.labels))
 
     def logits(self, batch: Stories) -> Tensor:
         """Scores of the labels."""

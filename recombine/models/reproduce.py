@@ -1,7 +1,7 @@
 """Run what a published table needs, over the cores, and put our mean ± deviation beside the paper's.
 
-The deviation is that of the population of seeds (divided by n), which is what the paper's own figures are: eight items in
-three runs can give 5.9 only so.
+What stands after ± is what the table's paper prints: the deviation of the sample of runs, that of the whole population (NACS: eight
+items in three runs can give 5.9 only so), or the standard error of the mean (CLUTRR).
 """
 
 from __future__ import annotations
@@ -14,12 +14,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from recombine.charts import curves
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.files import write_json, write_text
-from recombine.models.cells import Cell
-from recombine.models.experiments import TEST, Experiment, Scale, find_scale, run
+from recombine.models.cells import Cell, Spread, Table
+from recombine.models.experiments import TEST, Experiment, Scale, Source, find_scale, run
 from recombine.models.tables import TABLES
 from recombine.processes import spread
+
+BERT = "bert-base-uncased"
+AFTER: dict[str, str] = {
+    "deviation": "the sample's standard deviation over runs", "population": "the population's standard deviation over runs",
+    "error": "the standard error of the mean over runs",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class Wish:
     seeds: int = 0
     only: tuple[str, ...] = ()
     files: str = ""
+    templates: str = ""
 
     @property
     def command(self) -> str:
@@ -40,6 +48,7 @@ class Wish:
         words += ["--seeds", str(self.seeds)] if self.seeds else []
         words += [f"--only '{text}'" for text in self.only]
         words += ["--files FOLDER"] if self.files else []
+        words += ["--templates FILE"] if self.templates else []
         return " ".join(words)
 
 
@@ -63,7 +72,7 @@ def reproduce(wish: Wish, out: Path) -> Report:
     scale = find_scale(wish.scale, table.scales)
     if wish.seeds:
         scale = replace(scale, seeds=wish.seeds)
-    every = table.cells(wish.files)
+    every, notes = _prepared(table, wish)
     if not any(cell.source and _is_wanted(cell, wish.only) for cell in every):
         raise UsageError(f"no cell of {wish.table} has {shown(' or '.join(wish.only))} in its name.")
     wanted = {e.name: e for cell in every if cell.source and _is_wanted(cell, wish.only) for e in _seeds(cell, scale)}
@@ -72,13 +81,16 @@ def reproduce(wish: Wish, out: Path) -> Report:
     cells = [cell for cell in every if _is_wanted(cell, wish.only) or _is_done(cell, scale, out / "runs")]
     experiments = {e.name: e for cell in cells if cell.source for e in _seeds(cell, scale)}
     results |= {name: run(e, out / "runs") for name, e in experiments.items() if name not in results}
-    records = [_record(cell, scale, results) for cell in cells]
+    records = [_record(cell, scale, results, table.spread) for cell in cells]
+    records += _average(every, records) if table.average else []
     stem = f"{wish.table}-{scale.name}"
     document = {
         "table": wish.table,
         "title": table.title,
         "command": wish.command,
         "scale": scale.sentence(),
+        "spread": table.spread,
+        "notes": notes,
         "wall_seconds": round(time.monotonic() - started, 1),
         "train_cpu_seconds": round(sum(r["train_cpu_seconds"] for r in results.values()), 1),
         "cells": records,
@@ -88,7 +100,68 @@ def reproduce(wish: Wish, out: Path) -> Report:
     report = Report(table.title, document["scale"], header, rows, out / f"{stem}.json", out / f"{stem}.md")
     write_json(report.json_path, document)
     write_text(report.markdown_path, markdown(document, header, rows))
+    if table.across:
+        write_text(out / f"{stem}.svg", plot(table.title, table.across, records))
     return report
+
+
+def _prepared(table: Table, wish: Wish) -> tuple[list[Cell], list[str]]:
+    """The cells that can be run here, with the user's templates, and what there is to say about them."""
+    every, notes = list(table.cells(wish.files)), [note] if (note := table.note(wish.files)) else []
+    if wish.templates:
+        every = [_with_templates(cell, wish) for cell in every]
+        notes.append("stories worded with the user's template file")
+    lacking = {
+        str(cell.config.get("encoder", BERT)) for cell in every if "encoder" in cell.model and _is_wanted(cell, wish.only)
+    }
+    lacking = {name for name in lacking if not _has_encoder(name)}
+    left_out = [cell for cell in every if "encoder" in cell.model and str(cell.config.get("encoder", BERT)) in lacking]
+    if left_out and len(left_out) < len(every):
+        columns = ", ".join(dict.fromkeys(cell.column for cell in left_out))
+        named = columns if not table.across else ", ".join(dict.fromkeys(cell.row for cell in left_out))
+        notes.append(f"left out, because no encoder was found ({', '.join(sorted(lacking))}; give one with --files): {named}")
+        every = [cell for cell in every if cell not in left_out]
+    return every, notes
+
+
+def _has_encoder(name: str) -> bool:
+    from recombine.models.frozen_encoder import is_there
+
+    return is_there(name)
+
+
+def _with_templates(cell: Cell, wish: Wish) -> Cell:
+    """The same cell with stories worded by the user's templates; simple language has no templates."""
+    if not isinstance(cell.source, Source) or cell.source.family != "clutrr":
+        raise UsageError(f"--templates words CLUTRR stories; {wish.table} has none.")
+    if cell.source.options.get("language") == "simple":
+        return cell
+    return replace(cell, source=replace(cell.source, options={**cell.source.options, "templates": wish.templates}))
+
+
+def _average(every: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row with each column's mean: of the paper's printed values, and of ours where the whole column was run."""
+    found = []
+    for column in dict.fromkeys(record["column"] for record in records):
+        papers = [cell.paper[0] for cell in every if cell.column == column and cell.paper is not None]
+        ours = [r["mean"] for r in records if r["column"] == column and "mean" in r]
+        whole = len(ours) == sum(cell.column == column for cell in every)
+        record: dict[str, Any] = {"row": "Average", "column": column, "paper": None, "seeds": []}
+        record["paper"] = (sum(papers) / len(papers), None) if papers else None
+        if whole and ours:
+            record |= {"seeds": [sum(ours) / len(ours)], "mean": sum(ours) / len(ours), "deviation": 0.0}
+        found.append(record)
+    return found
+
+
+def plot(title: str, across: str, records: Sequence[Mapping[str, Any]]) -> str:
+    """The table as curves: one line for each row, columns such as `k = 4` as the axis."""
+    series: dict[str, list[tuple[float, float, float, float]]] = {}
+    for r in records:
+        if "mean" in r:
+            at, mean, spread = float(r["column"].rpartition(" ")[2]), r["mean"] / 100, r["deviation"] / 100
+            series.setdefault(r["row"], []).append((at, mean, max(0.0, mean - spread), min(1.0, mean + spread)))
+    return curves(title, series, across=across, width=640, height=380)
 
 
 def _is_wanted(cell: Cell, only: Sequence[str]) -> bool:
@@ -121,7 +194,7 @@ def _tell(found: Mapping[str, Mapping[str, Any]], count: int, name: str) -> None
     sys.stderr.flush()
 
 
-def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]], spread: Spread) -> dict[str, Any]:
     """A cell's numbers in percent: ours, one per seed; their mean and deviation; the paper's; whether they part."""
     record: dict[str, Any] = {"row": cell.row, "column": cell.column, "paper": cell.paper, "seeds": []}
     if cell.source is None:
@@ -129,11 +202,20 @@ def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]]) 
     record["seeds"] = [100 * _measured(results[e.name]["tests"][cell.part], cell.measure) for e in _seeds(cell, scale)]
     record["runs"] = [e.name for e in _seeds(cell, scale)]
     record["mean"] = statistics.fmean(record["seeds"])
-    record["deviation"] = statistics.pstdev(record["seeds"])
+    record["deviation"] = spread_of(record["seeds"], spread)
     if cell.paper is not None:
         apart = abs(record["mean"] - cell.paper[0])
-        record["differs"] = apart > max(0.5, cell.paper[1] + record["deviation"])
+        record["differs"] = apart > max(0.5, (cell.paper[1] or 0.0) + record["deviation"])
     return record
+
+
+def spread_of(values: Sequence[float], kind: Spread) -> float:
+    """What stands after ± for these runs; 0 for a single one."""
+    if len(values) < 2:
+        return 0.0
+    if kind == "population":
+        return statistics.pstdev(values)
+    return statistics.stdev(values) / (len(values) ** 0.5 if kind == "error" else 1.0)
 
 
 def _measured(found: Mapping[str, Any], path: str) -> float:
@@ -154,7 +236,7 @@ def grid(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str
 
 def _place(record: Mapping[str, Any]) -> str:
     paper = record["paper"]
-    theirs = "–" if paper is None else f"{paper[0]:.1f}" if paper[1] is None or not (paper[1] or record["seeds"]) else f"{paper[0]:.1f} ± {paper[1]:.1f}"
+    theirs = "–" if paper is None else f"{paper[0]:.1f} ± {paper[1]:.1f}" if paper[1] is not None else f"{paper[0]:.1f}"
     if not record["seeds"]:
         return f"– | {theirs}"
     spread = f" ± {record['deviation']:.1f}" if len(record["seeds"]) > 1 else ""
@@ -168,6 +250,8 @@ def markdown(document: Mapping[str, Any], header: Sequence[str], rows: Sequence[
         "| " + " | ".join(["ours / paper", *header[1:]]) + " |", "|" + "---|" * len(header),
         *("| " + " | ".join(cell.replace(" | ", " / ") for cell in row) + " |" for row in rows), "",
         f"- scale: {document['scale']}",
+        *([f"- after ±: {AFTER[document['spread']]}"] if "spread" in document else []),
+        *(f"- {note}" for note in document.get("notes", ())),
         f"- command: `{document['command']}`",
         f"- time: {document['wall_seconds']:,.0f} s wall in the last call, {document['train_cpu_seconds']:,.0f} s of one core in training",
     ]  # fmt: skip

@@ -26,7 +26,8 @@ class RmcConfig:
     attention_layers: int = 3
     forget_bias: float = 1.0
     input_bias: float = 0.0
-    policy: str = "random"
+    classifier: int = 200
+    policy: str = "fixed"
 
 
 class Rmc(KinshipModel):
@@ -34,7 +35,7 @@ class Rmc(KinshipModel):
 
     Config = RmcConfig
     TRAINING: ClassVar[Training] = Training(
-        epochs=50, batch=100, optimizer="adam", rate=1e-3, decay=1.0, weight_decay=0.0, clip=8.0, chunk=20
+        epochs=100, batch=100, optimizer="adam", rate=1e-3, decay=1.0, weight_decay=0.0, clip=8.0, chunk=20
     )
     config: RmcConfig
 
@@ -49,7 +50,7 @@ class Rmc(KinshipModel):
         self.think = perceptron(*[size] * (config.attention_layers + 1))
         self.norms = nn.ModuleList(nn.LayerNorm(size) for _ in range(2))
         self.input_gate, self.memory_gate = nn.Linear(size, 2), nn.Linear(size, 2)
-        self.head = head(config.slots * size + 2 * config.embedding, len(self.labels))
+        self.head = head(config.slots * size + 2 * config.embedding, len(self.labels), config.classifier)
 
     def _attended(self, memory: Tensor, word: Tensor) -> Tensor:
         """The slots after looking at themselves and at the word."""

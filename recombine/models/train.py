@@ -18,7 +18,7 @@ import torch
 
 from recombine import keys
 from recombine.errors import UsageError, shown
-from recombine.files import write_json, write_text
+from recombine.files import own_folder, write_json, write_text
 from recombine.models import checkpoints, find_model
 from recombine.models.base import Model, Training, as_json, find_device, single_thread
 from recombine.models.batching import buckets, by_length, to_device
@@ -74,12 +74,18 @@ def train(
     """
     single_thread()
     place = find_device(device)
+    own_folder(out, checkpoints.RUN_FOLDER)
     examples, held = list(fit), list(validation)
     if not examples or not held:
         raise UsageError("training needs at least one example to fit and one for validation.")
     cls, _ = find_model(plan.model)
     torch.manual_seed(keys.state("weights", plan.training.seed))
-    model = cls.build(plan.config, examples)
+    try:
+        model = cls.build(plan.config, examples)
+    except (ValueError, RuntimeError, AssertionError, ZeroDivisionError, IndexError) as problem:
+        raise UsageError(
+            f"these settings make no {plan.model}: {str(problem).splitlines()[0][:200] if str(problem) else 'out of range'}."
+        ) from problem
     checkpoints.claim(out, _described(plan, model), free={"training": ("epochs", "patience")})
     run = _Run(plan.training, model.to(place), out, place, metric or mean_score)
     run.resume()
@@ -148,8 +154,9 @@ class _Run:
         if state.step == 0:
             torch.manual_seed(keys.state("epoch", t.seed, state.epoch))
             self.model.begin_epoch()
-        while state.step < len(batches):
-            rate = t.rate * t.decay**state.epoch * min(1.0, (state.steps + 1) / max(1, t.warmup_steps))
+        while state.step < len(batches) and not (t.max_steps and state.steps >= t.max_steps):
+            age = state.steps / t.decay_steps if t.decay_steps else float(state.epoch)
+            rate = t.rate * t.decay**age * min(1.0, (state.steps + 1) / max(1, t.warmup_steps))
             for group in self.optimizer.param_groups:
                 group["lr"] = rate
             torch.manual_seed(keys.state("step", t.seed, state.epoch, state.step))
@@ -197,6 +204,8 @@ class _Run:
             return "validation is perfect: no later epoch can be strictly better"
         if t.patience and state.epoch - max(0, state.best_epoch) >= t.patience:
             return f"no better validation in {t.patience} epochs"
+        if t.max_steps and state.steps >= t.max_steps:
+            return f"all {t.max_steps:,} steps are done"
         return f"all {t.epochs} epochs are done" if state.epoch >= t.epochs else ""
 
 

@@ -41,6 +41,8 @@ class Attention(nn.Module):
 
     def __init__(self, units: int, heads: int, distance: int | None) -> None:
         super().__init__()
+        if units % heads:
+            raise ValueError(f"{heads} heads do not divide {units} units")
         self.heads, self.distance = heads, distance
         self.query, self.key, self.value, self.out = (nn.Linear(units, units) for _ in range(4))
         if distance is not None:

@@ -139,7 +139,11 @@ def _records(algorithm: str, model: str, column: str, runs: list[dict[str, Any]]
         ours = [100 * run["tests"][test]["accuracy"] for run in runs if test in run["tests"]]
         if ours:
             rewards = [run["tests"][test]["reward"] for run in runs if test in run["tests"]]
-            record |= {"seeds": ours, "mean": statistics.fmean(ours), "deviation": statistics.stdev(ours) if len(ours) > 1 else 0.0}
+            record |= {
+                "seeds": ours,
+                "mean": statistics.fmean(ours),
+                "deviation": statistics.stdev(ours) if len(ours) > 1 else 0.0,
+            }
             record["reward"] = statistics.fmean(rewards)
             record["errors"] = [run["tests"][test]["errors"] for run in runs if test in run["tests"]]
         found.append(record)

@@ -17,7 +17,7 @@ from typing import Any, cast
 from recombine.errors import FileError, UnknownName, shown
 from recombine.families.lilgym.play.edits import RuleBook
 from recombine.families.lilgym.play.episodes import Instances, Setting
-from recombine.files import write_json, write_text
+from recombine.files import inside, read_json, write_json, write_text
 from recombine.models import checkpoints
 from recombine.models.base import as_json, changed
 from recombine.models.checkpoints import BEST, METRICS, RESULT, State, load_tensors, save_tensors
@@ -27,6 +27,7 @@ from recombine.rl.ppo import Learner, Tally
 from recombine.rl.report import report_page
 from recombine.rl.settings import Settings
 from recombine.rl.tasks import Task, held_out
+from recombine.schemas import anything, check, mapping, number, record, whole
 
 TEST, REPORT = "test.json", "report.html"
 Progress = Callable[[State, int], None]
@@ -67,7 +68,12 @@ def train(plan: Plan, out: Path, progress: Progress | None = None, device: str =
         run.fit(progress or _silent)
     if not (out / TEST).is_file():
         run.test()
-    found: dict[str, Any] = json.loads((out / TEST).read_text(encoding="utf-8"))
+    found: dict[str, Any] = read_json(inside(out, TEST), 64 << 20)
+    check(
+        found,
+        record({"steps": whole(), "seconds": number(), "best": number(), "tests": mapping(mapping(anything))}),
+        shown(str(out / TEST)),
+    )
     return found
 
 
@@ -101,9 +107,9 @@ class Run:
             learner.tally = Tally()
             first = state.epoch * s.period
             updates = range(first, min(first + s.period, s.updates))
-            for number, update in enumerate(updates, 1):
+            for count, update in enumerate(updates, 1):
                 parts = learner.learn(learner.collect(update), update)
-                state.step, state.steps, state.loss = number, state.steps + s.batch, state.loss + parts["total"]
+                state.step, state.steps, state.loss = count, state.steps + s.batch, state.loss + parts["total"]
                 state.right, state.decisions = learner.tally.unforced, learner.tally.episodes
                 progress(state, len(updates))
             scored = measure(play_all(learner.agent, self.reader, self.validation, self.plan.setting(), s.masks))

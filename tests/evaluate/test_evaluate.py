@@ -10,12 +10,13 @@ import pytest
 import recombine
 from recombine.cli import main
 from recombine.core import Example
+from recombine.data.folders import Folder
 from recombine.data.generate import generate
 from recombine.errors import FileError, RecombineError, UsageError
 from recombine.evaluate.answerers import SHORTCUT, make_answerer, shortcut_names
 from recombine.evaluate.answers import Answer, read_answers, write_answers
 from recombine.evaluate.diagnosis import main_mistake
-from recombine.evaluate.evaluate import evaluate, findings
+from recombine.evaluate.evaluate import evaluate, evaluate_all, findings
 from recombine.evaluate.report import to_html, write_report
 from recombine.evaluate.scoring import answering, score_run
 from recombine.families import FAMILIES, family
@@ -91,7 +92,7 @@ def test_non_answers_are_kept_apart(folder: Path) -> None:
     changed = {
         key: Answer(key, None, kinds[i % 4]) if i < 40 else answer for i, (key, answer) in enumerate(answers.items()) if i != 79
     }
-    run = findings(evaluate(folder, {"m": changed}))["parts"]["scan/length/test"]["runs"]["m"]
+    run = findings(evaluate(folder, {"m": changed}, missing="wrong"))["parts"]["scan/length/test"]["runs"]["m"]
     assert run["statuses"] == {"right": 39, "refused": 10, "truncated": 10, "error": 10, "unparsable": 10, "missing": 1}
     assert run["accuracy"]["mean"] == pytest.approx(39 / 80)
     assert run["accuracy_of_answered"]["mean"] == 1.0
@@ -139,3 +140,88 @@ def test_published_figures_name_sets_that_exist() -> None:
     assert published("clutrr", "robust_clean", "test_clean", "release")[1].accuracy == 100
     assert published("clutrr", "robust_clean", "test_clean", "sound") == ()
     assert published("scan", "length", "validation", "release") == ()
+
+
+# --- nothing is silent -----------------------------------------------------------------------------------------------
+
+
+def _half(folder: Folder) -> dict[str, Answer]:
+    """Right answers to the first half of the test rows."""
+    examples = list(recombine.load(folder.path, part="test"))
+    return {example.id: Answer(example.id, example.answer) for example in examples[: len(examples) // 2]}
+
+
+def test_missing_rows_are_an_error_until_the_caller_says_what_becomes_of_them(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", size=40)
+    half = _half(folder)
+    with pytest.raises(UsageError, match=r"answers 20 of the 40 rows .* --missing skip"):
+        evaluate(folder, {"alpha": half})
+    skipped = findings(evaluate(folder, {"alpha": half}, missing="skip"))["parts"]["scan/length/test"]["runs"]["alpha"]
+    assert (skipped["coverage"], skipped["accuracy"]["mean"]) == ("20 of 40 rows answered", 1.0)
+    wrong = findings(evaluate(folder, {"alpha": half}, missing="wrong"))["parts"]["scan/length/test"]["runs"]["alpha"]
+    assert (wrong["coverage"], wrong["accuracy"]["mean"]) == ("20 of 40 rows answered", 0.5)
+
+
+def test_coverage_stands_first_everywhere(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", size=40)
+    page = write_report(evaluate(folder, {"alpha": _half(folder)}, missing="wrong"), tmp_path / "out")
+    sentence = "alpha on scan/length/test: 20 of 40 rows answered; 100.0% of those are right."
+    for text in (page.read_text(), (tmp_path / "out" / "report.md").read_text()):
+        assert sentence in text
+        assert text.index(sentence) < text.index("majority")
+
+
+def test_rows_can_be_named(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", size=40)
+    half = _half(folder)
+    found = evaluate(folder, {"alpha": half}, rows=frozenset(half), baselines=["majority"])
+    assert [(run.name, len(run.records), run.coverage) for run in found.runs] == [("alpha", 20, ""), ("majority", 20, "")]
+
+
+def test_several_folders_make_one_report(tmp_path: Path) -> None:
+    folders = [generate("scan", tmp_path / split, split=split, size=30) for split in ("length", "addprim_jump")]
+    answers = {e.id: Answer(e.id, e.answer) for folder in folders for e in recombine.load(folder.path, part="test")}
+    found = evaluate_all(folders, {"alpha": answers})
+    assert found.parts() == ["scan/length/test", "scan/addprim_jump/test"]
+    with pytest.raises(UsageError, match="beta answers 1 ids that are not in"):
+        evaluate_all(folders[:1], {"beta": {"x/000001": Answer("x/000001", "y")}})
+
+
+def test_runs_that_answer_other_rows_are_compared_on_the_shared_ones(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", size=40)
+    examples = list(recombine.load(folder.path, part="test"))
+    first = {e.id: Answer(e.id, e.answer) for e in examples[:30]}
+    second = {e.id: Answer(e.id, "I_WALK") for e in examples[10:]}
+    found = evaluate(folder, {"a": first, "b": second}, missing="skip")
+    assert found.comparisons()["a", "b"]["scan/length/test"].rows == 20
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "--data", "x", "--out", "a", "--out", "b"],
+        ["show", "scan", "--split", "length", "--split", "simple"],
+        ["predict", "RUN", "--part", "test", "--part", "train"],
+    ],
+)
+def test_an_option_that_takes_one_value_cannot_be_given_twice(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    assert "was given twice" in capsys.readouterr().err
+
+
+def test_two_runs_of_one_name_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "x", "answer": "y"}\n')
+    file = str(tmp_path / "a.jsonl")
+    assert main(["evaluate", "--data", str(tmp_path), "--answers", f"alpha={file}", "--answers", f"alpha={file}"]) == 2
+    assert "two runs are called 'alpha'" in capsys.readouterr().err
+
+
+def test_the_p_value_that_decides_is_shown(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", size=200)
+    examples = list(recombine.load(folder.path, part="test"))
+    first = {e.id: Answer(e.id, e.answer) for e in examples}
+    second = {e.id: Answer(e.id, e.answer if i % 3 else "I_WALK") for i, e in enumerate(examples)}
+    (row,) = findings(evaluate(folder, {"a": first, "b": second}))["comparisons"]
+    assert row["decided_by"] == "clustered t"
+    assert row["decisive_p"] == row["p"]

@@ -143,7 +143,7 @@ def test_the_examples_in_the_rules_of_scan_are_right() -> None:
 
 def test_the_examples_in_the_rules_of_clutrr_are_right() -> None:
     from recombine.families.clutrr.kinship import CODES
-    from recombine.families.clutrr.rules import compose_table
+    from recombine.families.clutrr.sound.rules import compose_table
 
     text = " ".join(prompts_of(find_family("clutrr")).rules("clutrr").split())
     found = re.findall(r"the (\w+) of one's (\w+) is one's (\w+)", text)

@@ -16,10 +16,10 @@ import pytest
 
 from recombine import kernels
 from recombine.errors import BadOption, FileError, Infeasible, UnknownName, UsageError
-from recombine.families.clutrr import kinship, names
-from recombine.families.clutrr.language import inflect, original, reading, store
+from recombine.families.clutrr import kinship
+from recombine.families.clutrr.language import inflect, names, original, parser, store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
-from recombine.families.clutrr.language.realize import KERNEL_MODULE, Fact, ask, name_table, realize
+from recombine.families.clutrr.language.realize import KERNEL_MODULE, Triple, ask, realize
 from recombine.keys import Stream, states
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ PEOPLE = ("Mavis", "Otto", "Greta", "Hugo")
 GENDERS = {kinship.FEMALE: "female", kinship.MALE: "male"}
 
 
-def draw_path(k: int, stream: Stream, first: int = 0) -> tuple[list[Fact], list[int]]:
+def draw_path(k: int, stream: Stream, first: int = 0) -> tuple[list[Triple], list[int]]:
     """Any path of k facts with the genders along it: every relation may follow every other; spouses differ in gender."""
     genders = [stream.below(2) for _ in range(k + 1)]
     facts = []
@@ -39,20 +39,20 @@ def draw_path(k: int, stream: Stream, first: int = 0) -> tuple[list[Fact], list[
     return facts, genders
 
 
-def stated(text: str, facts: list[Fact], people: list[str] | tuple[str, ...], genders: list[int]) -> list[str]:
+def stated(text: str, facts: list[Triple], people: list[str] | tuple[str, ...], genders: list[int]) -> list[str]:
     """What the reader finds different."""
-    said = reading.read_story(text, people)
+    said = parser.read_story(text, people)
     wanted = [(kinship.RELATIONS[r], people[s], people[o]) for r, s, o in facts]
-    return reading.differences(said, wanted, {p: GENDERS[g] for p, g in zip(people, genders, strict=False)})
+    return parser.differences(said, wanted, {p: GENDERS[g] for p, g in zip(people, genders, strict=False)})
 
 
-def write(code: int, facts: list[Fact], genders: list[int], t: store.Tables) -> str:
+def write(code: int, facts: list[Triple], genders: list[int], t: store.Tables) -> str:
     """One paraphrase by its code."""
     out = np.zeros(3000, np.uint8)
     kernel = kernels.load(KERNEL_MODULE, compiled=False)
     end = kernel.write_chunk(
         np.array(facts, np.int32), 0, len(facts), code, np.array(genders, np.int8), np.arange(4, dtype=np.int32),
-        *name_table(PEOPLE), False, t, out, 0,
+        *names.name_arrays(PEOPLE), False, t, out, 0,
     )  # fmt: skip
     return bytes(out[:end]).decode()
 
@@ -189,7 +189,7 @@ def many(compiled: bool, count: int) -> tuple[bytes, list[list[int]]]:
     kernel = kernels.load(KERNEL_MODULE, compiled=compiled)
     t = store.tables("paraphrase", "train")
     people = [f"P{chr(97 + i)}" for i in range(9)]
-    name_bytes, name_offsets = name_table(people)
+    name_bytes, name_offsets = names.name_arrays(people)
     out, plan, order = np.zeros(6000, np.uint8), np.zeros((MAX_FACTS, 3), np.int32), np.zeros(MAX_FACTS, np.int32)
     rng, told, plans = np.zeros(1, np.uint64), bytearray(), []
     for word in states(99, 0, count):
@@ -231,7 +231,7 @@ def test_chunks_keep_to_their_chain_and_join_to_the_text() -> None:
         assert all(chunk.facts in ((0,), (1,), (2,), (1, 2)) for chunk in story.chunks)
         assert story.text == " ".join(chunk.text for chunk in story.chunks)
         assert len({chunk.paraphrase for chunk in story.chunks}) == len(story.chunks)
-        assert reading.read_story(story.text).edges == {
+        assert parser.read_story(story.text).edges == {
             ("parent", "Mavis", "Otto"), ("sibling", "Greta", "Otto"), ("parent", "Hugo", "Greta")
         }  # fmt: skip
     loop = realize([(6, 0, 1), (6, 1, 0)], PEOPLE[1:3], [1, 1], stream)
@@ -275,12 +275,12 @@ def test_every_question_is_read_back() -> None:
     for _ in range(400):
         plain = ask("Otto", "Greta", stream)
         seen.add(plain)
-        assert reading.read_question(plain, PEOPLE) == ("Otto", "Greta")
-        assert reading.read_question(ask("Otto", "Greta", stream, brackets=True)) == ("Otto", "Greta")
+        assert parser.read_question(plain, PEOPLE) == ("Otto", "Greta")
+        assert parser.read_question(ask("Otto", "Greta", stream, brackets=True)) == ("Otto", "Greta")
     assert len(seen) == len(store.questions().frame_start) - 1 >= 10
     for bad in ("", "Who is Otto?", "Is Greta the aunt of Otto?", "x" * 5000, "How is Otto related to Otto?"):
-        with pytest.raises(reading.Unreadable):
-            reading.read_question(bad, PEOPLE)
+        with pytest.raises(parser.Unreadable):
+            parser.read_question(bad, PEOPLE)
 
 
 # --- the reader ------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_every_question_is_read_back() -> None:
     ],
 )
 def test_phrases_that_the_reader_knows(text: str, owner: str, word: str, relative: str) -> None:
-    assert reading.read_story(text, PEOPLE).statements == (reading.Statement(word, owner, relative),)
+    assert parser.read_story(text, PEOPLE).statements == (parser.Statement(word, owner, relative),)
 
 
 @pytest.mark.parametrize(
@@ -310,12 +310,12 @@ def test_phrases_that_the_reader_knows(text: str, owner: str, word: str, relativ
     [
         "Otto has an aunt.", "An aunt saw Otto.", "His aunt Greta sang.", "Otto, his uncle, Hugo, sang.", "Otto saw his aunt.",
         "Otto saw his aunt Greta. Hugo saw his uncle Greta.", "Otto saw her brother Otto.", "They met their father Otto.",
-        "x" * (reading.MAX_CHARACTERS + 1),
+        "x" * (parser.MAX_CHARACTERS + 1),
     ],
 )  # fmt: skip
 def test_the_reader_refuses_rather_than_guesses(text: str) -> None:
-    with pytest.raises(reading.Unreadable):
-        reading.read_story(text, PEOPLE)
+    with pytest.raises(parser.Unreadable):
+        parser.read_story(text, PEOPLE)
 
 
 def test_a_changed_story_is_noticed() -> None:
@@ -333,14 +333,14 @@ def test_a_changed_story_is_noticed() -> None:
             changed = text[: match.start()] + new + text[match.end() :]
             try:
                 assert old == "Otto" or stated(changed, facts, PEOPLE, genders) != [], changed
-            except reading.Unreadable:
+            except parser.Unreadable:
                 continue
     facts, genders = draw_path(3, stream)
     assert stated("Nothing happened.", facts, PEOPLE, genders) != []
 
 
 def test_the_reader_shares_no_code_with_the_writer() -> None:
-    tree = ast.parse(Path(reading.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(parser.__file__).read_text(encoding="utf-8"))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {m for m in imported if m and m.startswith("recombine")} == {"recombine.errors"}
 

@@ -11,8 +11,10 @@ import pytest
 import recombine
 from recombine import keys
 from recombine.data.datasets import example as remade
-from recombine.families import reascan
-from recombine.families.reascan import plan, release, release_pools
+from recombine.families.reascan import REASCAN as reascan
+from recombine.families.reascan import plan
+from recombine.families.reascan.release import generate as release
+from recombine.families.reascan.release import pools as release_pools
 from recombine.grid.codes import RELATIONS
 from recombine.grid.matching import Description, Phrase
 from recombine.jobs import make_job
@@ -131,8 +133,8 @@ def test_two_clause_rows_of_all_have_the_rates_of_the_demo_file() -> None:
 
 def test_three_worlds_for_each_command_or_training_example() -> None:
     for split in ("b1", "c1"):
-        assert set(release_pools.pool(split, 5).worlds.tolist()) == {3}
-    nested = release_pools.pool("c2", 5)
+        assert set(release_pools.pool(split, "test", 5).worlds.tolist()) == {3}
+    nested = release_pools.pool("c2", "test", 5)
     assert nested.worlds.sum() == 8_004
     assert set((nested.worlds % 3).tolist()) == {0}
     assert nested.worlds.max() > 3
@@ -160,7 +162,7 @@ def test_picked_rows_are_those_of_the_whole_part(name: str, split: str, part: st
         again = remade(example.id)
         assert (again.inputs, again.answer, again.meta) == (example.inputs, example.answer, example.meta)
     assert [e.id for e in recombine.load("reascan", "simple", "test", seed=2).pick([5, 3])] == [
-        f"reascan@1/sound/simple/test/2/00000{row}" for row in (3, 5)
+        f"reascan@2/sound/simple/test/2/00000{row}" for row in (3, 5)
     ]
     with pytest.raises(IndexError):
         loaded.pick([len(loaded)])
@@ -168,7 +170,7 @@ def test_picked_rows_are_those_of_the_whole_part(name: str, split: str, part: st
 
 def test_b1_begins_where_the_grammar_begins() -> None:
     """The original takes its commands in the order of the grammar's list: bare shapes first."""
-    commands = [plan.decode_form(int(form)) for form in release_pools.pool("b1", 5).forms]
+    commands = [plan.decode_form(int(form)) for form in release_pools.pool("b1", "test", 5).forms]
     assert len(commands) == 3_334 == len({command.description for command in commands})
     assert all(not c.phrases[0].size and not c.phrases[0].color and c.phrases[0].shape for c in commands)
     assert {c.phrases[1].color != "" for c in commands[:2_000]} == {True}

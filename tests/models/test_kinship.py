@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,8 +118,103 @@ def test_robustness_table_runs_whole(tmp_path: Path) -> None:
     report = reproduce(
         Wish("clutrr-table2", "minute", 1, only=("clean → clean | GAT", "clean → clean | BERT"), files=ENCODER), tmp_path
     )
-    assert report.header == ["ours | paper", "BERT", "BERT-LSTM", "GAT"]
+    assert report.header[:4] == ["ours | paper", f"BERT ({ENCODER})", f"BERT-LSTM ({ENCODER})", "GAT"]
     assert [row[0] for row in report.rows] == [
-        f"clean → {noise}" for noise in ("clean", "supporting", "irrelevant", "disconnected")
+        *(f"clean → {noise}" for noise in ("clean", "supporting", "irrelevant", "disconnected")),
+        "Average",
     ]
+    assert f"BERT is replaced by {ENCODER}" in report.markdown_path.read_text()
     assert report.rows[0][3].endswith("| 100.0 ± 0.0")
+
+
+def test_without_an_encoder_the_other_columns_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recombine.models import reproduce as reproducing
+
+    monkeypatch.setattr(reproducing, "_has_encoder", lambda name: False)
+    report = reproducing.reproduce(reproducing.Wish("clutrr-table2", "minute", 1, only=("clean → clean | GAT",)), tmp_path)
+    assert "BERT" not in report.header
+    assert "GAT" in report.header
+    text = report.markdown_path.read_text()
+    assert "standard error of the mean" in text
+    every, notes = reproducing._prepared(reproducing.TABLES["clutrr-table2"], reproducing.Wish("clutrr-table2"))
+    assert not any("encoder" in cell.model for cell in every)
+    assert "left out, because no encoder was found" in notes[0]
+
+
+def test_tables_take_templates_and_figures_are_plots(tmp_path: Path) -> None:
+    from recombine.models.reproduce import TABLES, Wish, _prepared, plot
+
+    file = tmp_path / "templates.json"
+    file.write_text(json.dumps({}))
+    cells, notes = _prepared(TABLES["clutrr-figure7"], Wish("clutrr-figure7", templates=str(file)))
+    assert all(cell.source.options["templates"] == str(file) for cell in cells)
+    assert str(tmp_path) not in cells[0].source.name()
+    assert notes == ["stories worded with the user's template file"]
+    with pytest.raises(UsageError, match="templates words CLUTRR"):
+        _prepared(TABLES["nacs-table1"], Wish("nacs-table1", templates=str(file)))
+    records = [{"row": "GAT", "column": f"k = {k}", "mean": 90.0 - k, "deviation": 2.0} for k in (2, 3, 4)]
+    assert plot("Figure 5", "k", records).count("<circle") == 3
+    assert "20 %" in TABLES["clutrr-figure6"].note("")
+    assert "built-in grammar" in TABLES["nacs-table8"].note("")
+    assert all(TABLES[f"nacs-table{n}"].note("") for n in (3, 8, 9, 10))
+    assert all(TABLES[f"clutrr-figure{n}"].across == "k" for n in (5, 6, 7))
+
+
+def test_what_stands_after_the_mean() -> None:
+    from recombine.models.cells import value
+    from recombine.models.reproduce import TABLES, spread_of
+
+    assert spread_of([1.0, 3.0], "population") == 1.0
+    assert spread_of([1.0, 3.0], "deviation") == pytest.approx(2**0.5)
+    assert spread_of([1.0, 3.0], "error") == pytest.approx(1.0)
+    assert spread_of([5.0], "error") == 0.0
+    assert (value("99.8"), value("0.0±0.0")) == ((99.8, None), (0.0, 0.0))
+    assert {name: table.spread for name, table in TABLES.items() if name.endswith("table2")} == {
+        "nacs-table2": "population", "reascan-table2": "deviation", "clutrr-table2": "error",
+    }  # fmt: skip
+
+
+def test_settings_are_the_papers() -> None:
+    for name in ("bilstm-mean", "bilstm-attention", "relation-network", "mac", "rmc", "gat", "frozen-encoder", "encoder-lstm"):
+        cls, config = find_model(name)
+        assert (cls.TRAINING.epochs, config.policy, config.classifier) == (100, "fixed", 200), name
+    cls, _ = find_model("mlstm")
+    t = cls.TRAINING
+    assert (t.rate, t.max_steps, t.decay, t.decay_steps) == (1e-4, 200_000, 0.9, 20_000)
+    assert find_model("encoder-lstm")[1].pooling == "last"
+
+
+def test_a_fifth_of_the_training_rows_is_held_back() -> None:
+    from recombine.models.tables_clutrr import CLUTRR_TABLES
+
+    source = CLUTRR_TABLES["clutrr-table2"].cells("")[0].source
+    assert source is not None
+    fit, held, again = source.load("train", 0, 1), source.load("validation", 0, 1), source.load("validation", 0, 2)
+    assert len(held) == round((len(fit) + len(held)) / 5)
+    assert not {e.id for e in fit} & {e.id for e in held}
+    assert {e.meta["part"] for e in (*fit, *held)} == {"train"}
+    assert [e.id.rpartition("/")[2] for e in held] != [e.id.rpartition("/")[2] for e in again]
+
+
+def test_training_stops_after_its_steps_and_decays_by_steps(tmp_path: Path) -> None:
+    cls, config = find_model("bilstm-mean")
+    small = replace(config, units=4, embedding=4)
+    settings = replace(cls.TRAINING, batch=2, max_steps=5, decay=0.5, decay_steps=2, rate=1.0, epochs=50)
+    result = train(Plan("bilstm-mean", small, settings), stories(6), stories(2), tmp_path / "run")
+    assert "5 steps" in result.stopped or "perfect" in result.stopped
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert lines[-1]["steps"] == 5 or "perfect" in result.stopped
+    assert lines[0]["rate"] == pytest.approx(0.5 ** (2 / 2))
+
+
+def test_the_random_baseline_draws_anew_for_every_seed(tmp_path: Path) -> None:
+    from recombine.models.experiments import Experiment, Scale, Source, run
+
+    source = Source("gscan", "compositional", "train", tests=("validation",), recipe="sound")
+    scale = Scale("minute", 2, 1, 0, rows=8, test_rows=6)
+    answers = []
+    for seed in (0, 1):
+        run(Experiment(source, "random-actions", scale, seed), tmp_path)
+        (file,) = tmp_path.glob(f"*seed{seed}/answers-validation.jsonl")
+        answers.append([json.loads(line)["answer"] for line in file.read_text().splitlines()])
+    assert answers[0] != answers[1]

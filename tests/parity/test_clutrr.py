@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from recombine.core import Example
-from recombine.families import clutrr
-from recombine.families.clutrr.closure import RELEASED, closure
+from recombine.families.clutrr import CLUTRR
 from recombine.families.clutrr.kinship import RELATIONS
-from recombine.families.clutrr.release_oracle import derivable
+from recombine.families.clutrr.release.closure import RELEASED, closure
+from recombine.families.clutrr.release.oracle import derivable
 
 _NEUTRAL = {
     "child": 1,
@@ -34,7 +34,7 @@ _NEUTRAL = {
 def released(shared: Path) -> dict[str, list[Example]]:
     found = {}
     for path in sorted((shared / "clutrr").glob("data_*/*.csv.gz")):
-        items = list(clutrr.read(path))
+        items = list(CLUTRR.read(path))
         assert all(isinstance(item, Example) for item in items), path
         found[f"{path.parent.name}/{path.name}"] = [item for item in items if isinstance(item, Example)]
     return found
@@ -76,7 +76,7 @@ def test_soundness_summary(released: dict[str, list[Example]]) -> None:
     shares = {k: Counter() for k in range(2, 11)}
     for name, examples in released.items():
         if name.startswith("data_089907f8") and "test" in name:
-            figures = clutrr.survey(examples)["soundness"]
+            figures = CLUTRR.survey(examples)["soundness"]
             shares[examples[0].meta["k"]] = Counter(figures)
     shorter = [round(100 * shares[k]["shorter path"] / shares[k]["rows"]) for k in range(4, 11)]
     assert shorter == [7, 25, 41, 58, 59, 62, 73]
@@ -84,7 +84,7 @@ def test_soundness_summary(released: dict[str, list[Example]]) -> None:
 
 
 def test_the_hugging_face_shape(shared: Path, released: dict[str, list[Example]]) -> None:
-    items = list(clutrr.read(shared / "clutrr" / "hf_gen_train23_test.csv.gz"))
+    items = list(CLUTRR.read(shared / "clutrr" / "hf_gen_train23_test.csv.gz"))
     assert len(items) == 1_146
     theirs = {e.id: e for name, examples in released.items() if name.startswith("data_089907f8") for e in examples}
     for item in items:
@@ -108,7 +108,7 @@ def test_stories_can_be_worded_with_original_templates(shared: Path) -> None:
     from recombine.jobs import make_job
 
     options = {"templates": str(shared / "clutrr" / "original_templates_sample.json.gz"), "paraphrases": "shared", "k": "2"}
-    batch = clutrr.generate(make_job(clutrr, "generalization_23", "train", "sound", 1, options).rows(0, 5))
+    batch = CLUTRR.generate(make_job(CLUTRR, "generalization_23", "train", "sound", 1, options).rows(0, 5))
     for row in range(5):
-        example = clutrr.example(batch, row)
+        example = CLUTRR.example(batch, row)
         assert all(name in example.inputs["story"] for name in example.plan.names)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from recombine.core import Example, Problem
-from recombine.families import reascan
-from recombine.families.reascan import native, oracle_reading
+from recombine.families.reascan import REASCAN as reascan
+from recombine.families.reascan import native, oracle_reader
 from recombine.grid.play import plan, replay
 from recombine.grid.tensor import REASCAN
 
@@ -84,7 +84,7 @@ def test_known_artifacts_are_found(file: Path, examples: list[Example]) -> None:
     edge = figures["pivots"]["column_of_row_pivots"]
     assert (edge["0"] + edge["1"]) / sum(edge.values()) > 0.99
     disagree = sum(
-        oracle_reading.means(e.world, oracle_reading.understand(str(e.inputs["command"])).nouns, True) != {0} for e in examples
+        oracle_reader.means(e.world, oracle_reader.understand(str(e.inputs["command"])).nouns, True) != {0} for e in examples
     )
     assert 0.05 < disagree / len(examples) < 0.15
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from recombine.core import Example
-from recombine.families import reascan
-from recombine.families.reascan import release
+from recombine.families.reascan import REASCAN as reascan
+from recombine.families.reascan.release import generate as release
 
 WORLDS = 80
 """How many worlds are drawn here for each of the original's commands."""

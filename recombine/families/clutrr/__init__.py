@@ -2,50 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from recombine.core import Job, Recipe
-from recombine.families.clutrr import prompts, release
-from recombine.families.clutrr.explain import explain
-from recombine.families.clutrr.generate import SCHEMA, generate
-from recombine.families.clutrr.layout import native_extras, native_path
-from recombine.families.clutrr.native import NATIVE_NAME, read, write, write_hf
+from recombine.abilities import Prompts
+from recombine.columns import Column
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.facets import Facet, Value
+from recombine.families.clutrr import explain, facets, generate, native, oracle, plan, prompts, render, score, survey
+from recombine.families.clutrr.kinship import CONVENTION
 from recombine.families.clutrr.options import OPTIONS
-from recombine.families.clutrr.oracle import validate, validate_batch
-from recombine.families.clutrr.plan import canonical, canonical_batch, cloze, example
-from recombine.families.clutrr.readers import probe_parts
-from recombine.families.clutrr.render import MEDIA, render
-from recombine.families.clutrr.score import score
 from recombine.families.clutrr.splits import SPLITS
-from recombine.families.clutrr.survey import probe, survey
 
-__all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
-    "canonical", "canonical_batch", "cloze", "example", "explain", "generate", "native_extras", "native_path", "probe", "probe_parts", "prompts", "read", "render", "score", "size",
-    "survey", "validate", "validate_batch", "write", "write_hf",
-]  # fmt: skip
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-NAME = "clutrr"
-TITLE = "CLUTRR: kinship stories with proofs"
-CITATION = """@inproceedings{sinha2019clutrr,
+__all__ = ["CLUTRR", "ClutrrFamily"]
+
+
+@dataclass(frozen=True)
+class ClutrrFamily:
+    """Kinship stories: k facts lead from one person to another, and one word says what the second is to the first."""
+
+    NAME: ClassVar[str] = "clutrr"
+    TITLE: ClassVar[str] = "CLUTRR: kinship stories with proofs"
+    CITATION: ClassVar[str] = """@inproceedings{sinha2019clutrr,
   title = {{CLUTRR}: A Diagnostic Benchmark for Inductive Reasoning from Text},
   author = {Sinha, Koustuv and Sodhani, Shagun and Dong, Jin and Pineau, Joelle and Hamilton, William L.},
   booktitle = {Proceedings of the 2019 Conference on Empirical Methods in Natural Language Processing},
   year = {2019}
 }
 """
-RECIPES: Mapping[str, Recipe] = {
-    "sound": Recipe(
-        "sound", "True families, complete rules: one answer follows from every story, needs all k facts, and is true."
-    ),
-    "release": Recipe("release", "The released generator: 42 people, 16 rules, the first derived relation wins, true or not."),
-}
-CLUSTER = "clause"
-DIALS: tuple[str, ...] = ("k", "fact_count")
+    RECIPES: ClassVar[Mapping[str, Recipe]] = {
+        "sound": Recipe(
+            "sound",
+            "True families, complete rules: one answer follows from every story, needs all k facts, and is true.",
+            version=2,
+        ),
+        "release": Recipe(
+            "release", "The released generator: 42 people, 16 rules, the first derived relation wins, true or not."
+        ),
+    }
+    SPLITS: ClassVar[Mapping[str, Split]] = SPLITS
+    CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
+    OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
+    SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
+    FACETS: ClassVar[Mapping[str, Facet]] = facets.FACETS
+    FREE_COLUMNS: ClassVar[Mapping[str, str]] = oracle.FREE_COLUMNS
+    NOTES: ClassVar[tuple[str, ...]] = (CONVENTION,)
+    CLUSTER: ClassVar[str] = "clause"
+    DIALS: ClassVar[tuple[str, ...]] = ("k", "fact_count")
+    MEDIA: ClassVar[tuple[Medium, ...]] = render.MEDIA
+    NATIVE_NAME: ClassVar[str] = native.NATIVE_NAME
+
+    @property
+    def prompts(self) -> Prompts:
+        """The words for language models."""
+        return prompts
+
+    def generate(self, job: Job) -> Batch:
+        """Rows [job.start, job.stop) of the part."""
+        return generate.generate(job)
+
+    def size(self, job: Job) -> int:
+        """How many rows the job's part holds."""
+        return generate.size(job)
+
+    def example(self, batch: Batch, row: int) -> Example:
+        """The readable view of one row."""
+        return plan.example(batch, row)
+
+    def canonical(self, example: Example) -> bytes:
+        """The story without its names."""
+        return plan.canonical(example)
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits of every row's canonical form."""
+        return plan.canonical_batch(batch)
+
+    def validate(self, example: Example) -> list[Problem]:
+        """Every broken law, by the oracle."""
+        return oracle.validate(example)
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """The same for a whole batch."""
+        return oracle.validate_batch(batch)
+
+    def explain(self, example: Example) -> Explanation:
+        """The proof, and what each shortcut reader would answer."""
+        return explain.explain(example)
+
+    def render(self, example: Example, medium: Medium) -> str | bytes:
+        """Story and question (`text`), the facts (`graph`), or the family tree (`svg`, `png`)."""
+        return render.render(example, medium)
+
+    def score(self, example: Example, answer: str) -> Score:
+        """Right if the answer names the relation; a chain of hops is graded hop by hop."""
+        return score.score(example, answer)
+
+    def read(self, path: Path) -> Iterator[Example | Problem]:
+        """The examples of a released CSV, in the original's shape or the Hugging Face card's."""
+        return native.read(path)
+
+    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
+        """The rows as the original's CSV."""
+        native.write(batches, out)
+
+    def native_path(self, job: Job) -> str:
+        """Where the job's part lies in the released layout."""
+        return native.native_path(job)
+
+    def native_extras(self, jobs: Sequence[Job]) -> Mapping[str, str]:
+        """`config.json` of every folder of the released layout."""
+        return native.native_extras(jobs)
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        return facets.facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The same for a whole batch."""
+        return facets.facet_columns(batch, names)
+
+    def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """Figures about a file: how much of it is false, ambiguous or shorter than it says."""
+        return survey.survey(examples)
+
+    def probe_parts(self, parts: Mapping[str, Iterable[Batch]]) -> Sequence[Mapping[str, str]]:
+        """What shallow readers score, part by part and k by k."""
+        return survey.probe_parts(parts)
 
 
-def size(job: Job) -> int:
-    """How many rows a part holds: the stated number for `sound`, what the run makes for `release`."""
-    if job.recipe == "release":
-        return release.size(job)
-    return SPLITS[job.split].parts[job.part].rows(job.recipe)
+CLUTRR: ClutrrFamily = ClutrrFamily()
+"""The family."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from recombine.core import Example, Explanation, Shortcut
-from recombine.families.clutrr.kinship import CODES, RELATIONS, inverse, word
-from recombine.families.clutrr.plan import Fact, People, Plan
-from recombine.families.clutrr.rules import compose_table
+from recombine.families.clutrr.kinship import CODES, CONVENTIONS, RELATIONS, inverse, word
+from recombine.families.clutrr.plan import Fact, People, StoryPlan
+from recombine.families.clutrr.sound.rules import compose_table, conventions_of
 
 MAJORITY = "brother"
 """What the reader who always gives one answer says; in `sound` all 22 are about equally frequent."""
@@ -61,13 +61,16 @@ def kin_up(world: People, x: int, y: int) -> int | None:
     return None
 
 
-def proof_lines(plan: Plan) -> list[str]:
+def proof_lines(plan: StoryPlan) -> list[str]:
     """The stated facts of the path, then each step once both of its premises stand."""
     lines = [f"The story says: {plan.sentence(*fact.triple)}" for fact in plan.path]
     for step in reversed(plan.proof):
         x, z, y = plan.names[step.x], plan.names[step.z], plan.names[step.y]
+        needed = conventions_of(plan.genders[step.x], step.first, step.second)
+        why = f", because in these families {' and '.join(CONVENTIONS[name] for name in needed)}" if needed else ""
         lines.append(
-            f"{z} is {x}'s {RELATIONS[step.first]} and {y} is {z}'s {RELATIONS[step.second]}, so {y} is {x}'s {RELATIONS[step.result]}."
+            f"{z} is {x}'s {RELATIONS[step.first]} and {y} is {z}'s {RELATIONS[step.second]}, "
+            f"so {y} is {x}'s {RELATIONS[step.result]}{why}."
         )
     return lines
 
@@ -142,7 +145,7 @@ def shortcuts(example: Example) -> tuple[Shortcut, ...]:
 
 def explain(example: Example) -> Explanation:
     """The proof step by step, and each shortcut reader's answer."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     x, y = (plan.names[p] for p in plan.query)
     lines = proof_lines(plan)
     lines.append(f"So {y} is {x}'s {example.answer}.")

@@ -39,6 +39,20 @@ CODES: dict[str, int] = {word: code for code, word in enumerate(RELATIONS)}
 """Word -> code."""
 
 
+CONVENTIONS: dict[str, str] = {
+    "parent's spouse": "the husband or wife of a parent is the other parent",
+    "spouse's child": "a couple share all their children",
+    "child's parent": "the parents of a child are married to each other",
+    "parent's child": "children of one parent are full brothers and sisters",
+}
+"""The conventions of these families, by the step that needs them. Nothing in the words themselves implies them."""
+CONVENTION = (
+    "In these families a couple is a man and a woman who marry once, are the parents of the same children and are married to each "
+    "other; brothers and sisters share both parents. There are no step-families, half-siblings or former partners."
+)
+"""The same in the words that prompts, cards and pages use."""
+
+
 def word(neutral: int, gender: int) -> int:
     """The code of a neutral relation whose object has this gender."""
     return 2 * neutral + 1 - gender

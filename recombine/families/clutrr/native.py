@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from recombine.core import Batch, Example, Problem
+from recombine import keys
+from recombine.core import Batch, Example, Job, Problem
 from recombine.errors import FileError, shown
-from recombine.families.clutrr.closure import RELEASED, closure
 from recombine.families.clutrr.kinship import RELATIONS, word
-from recombine.families.clutrr.layout import TASK_DIGITS
-from recombine.families.clutrr.plan import Fact, People, Plan, Step, anonymous, code_of, example, inputs_of, this_family
-from recombine.families.clutrr.wording import clean_story
+from recombine.families.clutrr.language.realize import clean_story
+from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
+from recombine.families.clutrr.plan import Fact, People, Step, StoryPlan, anonymous, code_of, example, inputs_of, this_family
+from recombine.families.clutrr.release.closure import RELEASED, closure
+from recombine.families.clutrr.splits import TEST_PER_K, TRAIN_PER_K, contents
 from recombine.files import read_text
 
 NATIVE_NAME = "{split}_{part}.csv"
@@ -38,6 +41,8 @@ HF_LABELS = (
 )  # fmt: skip
 """Label ids of the Hugging Face card; it has no brother-in-law, which is written as 21."""
 MAX_CELL = 200_000
+TASK_DIGITS = {"clean": 1, "supporting": 2, "irrelevant": 3, "disconnected": 4, "supporting+irrelevant+disconnected": 5}
+"""Noise -> first digit of a task; other mixtures are written as 5 too, and 6 and 7 are the memory tasks."""
 
 _PAIR = re.compile(r"\((\d{1,4}), ?(\d{1,4})\)")
 _STRING = r"(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")"
@@ -190,6 +195,8 @@ def _example(cells: Mapping[str, str], place: str) -> Example:
         raise _Malformed(f"a cell is longer than {MAX_CELL} characters")
     names, genders = _people(cells["genders"])
     clause = parse_words(cells["f_comb"])
+    if not clause:
+        raise _Malformed("the clause f_comb is empty, so there is no path")
     task = _TASK.fullmatch(cells.get("task_name", ""))
     digit = task[1] if task else "1"
     facts, repaired, lost = _facts(cells, clause, genders, digit)
@@ -198,7 +205,7 @@ def _example(cells: Mapping[str, str], place: str) -> Example:
         raise _Malformed(f"the query {shown(cells['query'])} does not name two of {shown(list(names))}")
     query = (names.index(asked[0]), names.index(asked[1]))
     answer = _target(cells)
-    plan = Plan(names, genders, tuple(facts), query, _proof(cells.get("proof_state", ""), names))
+    plan = StoryPlan(names, genders, tuple(facts), query, _proof(cells.get("proof_state", ""), names))
     noise = {str(value): name for name, value in TASK_DIGITS.items()}.get(digit, "clean")
     path = sorted((f for f in facts if f.place >= 0), key=lambda f: f.place)
     meta: dict[str, Any] = {
@@ -232,7 +239,7 @@ def _bracketed(text: str, names: Iterable[str]) -> str:
 
 def cells_of(one: Example, index: int) -> dict[str, str]:
     """A row in the original's cells; people are numbered as path and noise mention them, as the original does."""
-    plan: Plan = one.plan
+    plan: StoryPlan = one.plan
     facts = [*plan.path, *(fact for fact in plan.facts if fact.place < 0)]
     number: dict[int, int] = {}
     for fact in facts:
@@ -293,3 +300,65 @@ def _write(batches: Iterable[Batch], out: TextIO, columns: tuple[str, ...]) -> N
             if columns is HF_COLUMNS:
                 cells["target"] = str(HF_LABELS.index(one.answer) if one.answer in HF_LABELS else len(HF_LABELS))
             writer.writerow([cells[name] for name in columns])
+
+
+# --- the released folders: `data_<8 hex digits>/`, a CSV per part named by its tasks, and `config.json` ------------------
+
+
+def tasks(job: Job) -> tuple[str, ...]:
+    """The tasks of a part, such as `1.2` and `1.3`: noise (or memory), then k."""
+    d = dials(job)
+    memory = float(d.values["memory"])
+    digit = TASK_DIGITS.get(NOISE_NAMES[d.noise], 5) if memory == 0 else (6 if memory == 1 else 7)
+    ks = d.ks
+    if job.recipe == "release" and d.role == "test" and not _is_own(job, d):
+        ks = tuple(k for k in ks if k != 2)  # noise that was not trained with is tested from k = 3 on
+    return tuple(f"{digit}.{k}" for k in ks)
+
+
+def _is_own(job: Job, d: Dials) -> bool:
+    return bool(d.values["k"] or d.values["noise"]) or NOISE_NAMES[d.noise] == contents(job.split, "train").noise
+
+
+def native_path(job: Job) -> str:
+    """`data_1a2b3c4d/1.2,1.3_train.csv`; the digits stand for recipe, split, seed and options."""
+    d = dials(job)
+    key = keys.digest("clutrr folder", job.version, job.recipe, job.split, job.seed, json.dumps(job.options))
+    end = job.part if d.role == "test" and (d.values["k"] or d.values["noise"]) else d.role
+    return f"data_{key.hex()[:8]}/{','.join(tasks(job))}_{end}.csv"
+
+
+def native_extras(jobs: Sequence[Job]) -> Mapping[str, str]:
+    """`config.json` of every folder: the training file by its tasks, and the settings of each file, as released."""
+    folders: dict[str, list[Job]] = {}
+    for job in jobs:
+        folders.setdefault(native_path(job).rpartition("/")[0], []).append(job)
+    return {f"{folder}/config.json": json.dumps(_folder_config(own), indent=1) + "\n" for folder, own in folders.items()}
+
+
+def _folder_config(jobs: Sequence[Job]) -> dict[str, Any]:
+    named = [(native_path(job).rpartition("/")[2], job) for job in jobs]
+    trained = {",".join(tasks(job)): name for name, job in named if dials(job).role == "train"}
+    tested = ",".join(task for _, job in named if dials(job).role == "test" for task in tasks(job))
+    return {
+        "train_task": trained,
+        "test_tasks": {},  # empty in the released files too: the settings of a file name its tests
+        "args": {name: _settings(job, ",".join(trained), tested) for name, job in named},
+    }
+
+
+def _settings(job: Job, trained: str, tested: str) -> dict[str, Any]:
+    """The settings that the released generator has and ours has too, under its names; `job` is what made the file here."""
+    d = dials(job)
+    return {
+        "max_levels": d.levels, "min_child": d.min_children, "max_child": d.max_children, "p_marry": d.marriage,
+        "train_tasks": trained, "test_tasks": tested, "train_rows": TRAIN_PER_K, "test_rows": TEST_PER_K,
+        "memory": d.values["memory"], "data_type": d.role, "question": 0, "equal": d.values["equal"],
+        "holdout": d.values["hold_out"] if job.recipe == "sound" else round(TEST_PER_K / (TRAIN_PER_K + TEST_PER_K), 4),
+        "data_name": f"{job.split} {job.recipe}", "use_mturk_template": bool(d.values["templates"]),
+        "template_file": d.values["templates"], "combination_length": 1 if d.values["language"] == "simple" else 3,
+        "unique_test_pattern": job.split.startswith("robust"),
+        "noise_support": bool(d.noise & 1), "noise_irrelevant": bool(d.noise & 2), "noise_disconnected": bool(d.noise & 4),
+        "noise_attributes": False, "num_rows": TRAIN_PER_K if d.role == "train" else TEST_PER_K, "relation_length": max(d.ks),
+        "job": job.key,
+    }  # fmt: skip

@@ -8,8 +8,9 @@ from typing import Any
 
 from recombine.core import Job, Option, option
 from recombine.errors import BadOption, shown
-from recombine.families.clutrr.grammar import MAX_K
-from recombine.families.clutrr.splits import contents
+from recombine.families.clutrr.sound.grammar import MAX_K
+from recombine.families.clutrr.sound.rules import ALL, NONE
+from recombine.families.clutrr.splits import HeldOut, contents, hold_out
 
 NOISE_BITS = {"supporting": 1, "irrelevant": 2, "disconnected": 4}
 NOISE_NAMES: tuple[str, ...] = tuple("+".join(n for n, bit in NOISE_BITS.items() if mask & bit) or "clean" for mask in range(8))
@@ -24,6 +25,11 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "memory": Option(0.0, "fraction of questions that ask a stated fact (1: the memory task)", low=0, high=1),
     "hold_out": Option(0.1, "fraction of clauses held out from training at each k >= 3", low=0, high=0.9),
+    "conventions": Option(
+        "stated",
+        "`none`: only what follows without the conventions that couples share their children, …",
+        choices=("stated", "none"),
+    ),
     "language": Option("paraphrase", "how facts are worded", choices=("paraphrase", "simple")),
     "paraphrases": Option("split", "whether train and test use different paraphrases", choices=("split", "shared")),
     "store": Option(1.0, "fraction of the paraphrase store in use", low=0.01, high=1),
@@ -51,6 +57,8 @@ class Dials:
     max_children: int
     marriage: float
     mentions: str
+    held: HeldOut
+    dropped: frozenset[str]
     values: Mapping[str, Any]
 
 
@@ -69,7 +77,9 @@ def dials(job: Job) -> Dials:
     marriage = values["marriage"] if values["marriage"] >= 0 else (1.0 if is_release else 0.6)
     mentions = values["mentions"] if values["mentions"] != "auto" else ("bracketed" if is_release else "plain")
     levels = values["levels"] or (3 if is_release else 6)
-    return Dials(ks, mask, held.role, levels, low, high, marriage, mentions, values)
+    rule = hold_out(job.split).held_out(values["hold_out"])
+    dropped = NONE if values["conventions"] == "none" else ALL
+    return Dials(ks, mask, held.role, levels, low, high, marriage, mentions, rule, dropped, values)
 
 
 def _lengths(text: str) -> tuple[int, ...]:

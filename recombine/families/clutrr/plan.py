@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from recombine.core import Batch, Example, Family
+from recombine.errors import FileError
 from recombine.families.clutrr.kinship import CODES, RELATIONS
 from recombine.keys import Stream
 
@@ -64,7 +64,7 @@ class People:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StoryPlan:
     """What is said: the facts as told, who is asked about, and the proof, root first."""
 
     names: tuple[str, ...]
@@ -85,11 +85,13 @@ class Plan:
 
 
 def this_family() -> Family:
-    """The family module itself, which every example holds."""
-    return cast(Family, sys.modules["recombine.families.clutrr"])
+    """The family object, which every example holds."""
+    from recombine.families.clutrr import CLUTRR
+
+    return CLUTRR
 
 
-def inputs_of(story: str, question: str, plan: Plan) -> dict[str, Any]:
+def inputs_of(story: str, question: str, plan: StoryPlan) -> dict[str, Any]:
     """All that a model may see: the text, the question, and the same facts as a graph, in the order of telling."""
     return {
         "story": story,
@@ -110,13 +112,22 @@ def _grouped(values: Sequence[int], width: int) -> list[tuple[int, ...]]:
 
 
 def example(batch: Batch, row: int) -> Example:
-    """The readable view of a row; its meta carries the scalar columns and the job."""
+    """The readable view of a row; its meta carries the scalar columns and the job. A row of the wrong shape is a `FileError`."""
     cells = batch.row(row)
+    lengths = {name: len(cells[name]) for name in ("facts", "places", "kinds", "query", "names", "genders", "proof", "family")}
+    facts_told = lengths["facts"] // 3
+    if (
+        lengths["facts"] % 3 or lengths["proof"] % 6 or lengths["family"] % 4 or lengths["query"] != 2
+        or not lengths["places"] == lengths["kinds"] == facts_told or lengths["names"] != lengths["genders"]
+        or not all(0 <= p < lengths["names"] for p in cells["query"])
+        or not all(0 <= v < (lengths["names"] if i % 3 else len(RELATIONS)) for i, v in enumerate(cells["facts"]))
+    ):  # fmt: skip
+        raise FileError(f"row {batch.id(row)} is malformed: its lists have the lengths {lengths}. Run `recombine verify`.")
     facts = tuple(
         Fact(r, s, o, place, kind)
         for (r, s, o), place, kind in zip(_grouped(cells["facts"], 3), cells["places"], cells["kinds"], strict=True)
     )
-    plan = Plan(
+    plan = StoryPlan(
         names=tuple(cells["names"]),
         genders=tuple(cells["genders"]),
         facts=facts,
@@ -140,7 +151,7 @@ def canonical(example: Example) -> bytes:
 
     A story that came from elsewhere has no paraphrase numbers; its text stands for them.
     """
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     seen: dict[int, int] = {}
     told = [[fact.relation, *(seen.setdefault(p, len(seen)) for p in (fact.subject, fact.relative))] for fact in plan.facts]
     asked = [seen.setdefault(p, len(seen)) for p in plan.query]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from recombine.core import Example
-from recombine.families.clutrr.kinship import RELATIONS
+from recombine.families.clutrr.kinship import CONVENTION, RELATIONS
 
 
 def task(family: str) -> str:  # noqa: ARG001
     """What to do, and how answers are written."""
     return (
-        "A story tells how people of a family are related. Find out what one of them is to another; the story does not say it directly.\n"
+        "A story tells how people of a family are related. Find out what one of them is to another.\n"
+        f"{CONVENTION} Two different names are two different people.\n"
         f"The answer is exactly one of these words: {', '.join(RELATIONS)}."
     )
 
@@ -25,10 +26,10 @@ def rules(family: str) -> str:  # noqa: ARG001
 - nephew, niece: a child of A's brother or sister, or of a brother or sister of A's husband or wife.
 - father-in-law, mother-in-law: a parent of A's husband or wife. son-in-law, daughter-in-law: the husband or wife of A's child.
 - brother-in-law, sister-in-law: a brother or sister of A's husband or wife, or the husband or wife of A's brother or sister.
-In these families a couple is a man and a woman who marry once and share all their children; brothers and sisters share both parents; there
-are no half-siblings and no step-families. Two different names are two different people, and nobody is related to somebody in two ways.
-So, for example, the mother of one's father is one's grandmother, the brother of one's mother is one's uncle, the wife of one's father is
-one's mother, the sister of one's son is one's daughter, and the father of one's brother is one's father.
+Nobody is related to somebody in two ways. Because of the conventions above, the wife of one's father is one's mother, the son of
+one's father is one's brother, a husband's son is also his wife's son, and the parents of a child are husband and wife.
+Further examples: the mother of one's father is one's grandmother, the sister of one's son is one's daughter, and the father of one's
+brother is one's father.
 To answer, start from the first person, follow the facts that lead to the second, and put the relations together one by one. The facts
 stand in any order and may be told from either end; some of them may not be needed."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,13 +12,13 @@ from xml.sax.saxutils import escape
 from recombine.core import Example, Medium
 from recombine.errors import UsageError
 from recombine.families.clutrr.kinship import RELATIONS
-from recombine.families.clutrr.plan import KINDS, Fact, People, Plan
-from recombine.families.clutrr.tree import layout
+from recombine.families.clutrr.plan import KINDS, Fact, People, StoryPlan
 
 MEDIA: tuple[Medium, ...] = ("text", "graph", "svg", "png")
 _CELL_WIDTH, _CELL_HEIGHT, _MARGIN = 96, 128, 60
 _COLORS = {0: "#1f6feb", 1: "#8250df", 2: "#bc6c00", 3: "#6e7781"}
 _INK, _FAINT, _QUERY, _PAPER = "#1f2328", "#c4c9d0", "#cf222e", "#ffffff"
+_GAP, _ROUNDS = 1.0, 80
 _FILLS = ("#fde7ef", "#e3eefc")
 
 
@@ -77,7 +78,7 @@ def render(example: Example, medium: Medium) -> str | bytes:
 
 def fact_list(example: Example) -> str:
     """One line per fact, in the order of telling, with its place on the path or its kind of noise; then the query."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     lines = []
     for fact in plan.facts:
         role = f"path {fact.place + 1}" if fact.place >= 0 else KINDS[fact.kind]
@@ -88,7 +89,7 @@ def fact_list(example: Example) -> str:
 
 def drawing(example: Example) -> tuple[int, int, list[Mark]]:
     """(width, height, marks): the tree below, then facts, then people, then words."""
-    plan: Plan = example.plan
+    plan: StoryPlan = example.plan
     world = example.world if example.world is not None else _unrelated(plan)
     spots = [(_MARGIN + x * _CELL_WIDTH, _MARGIN + 26.0 + row * _CELL_HEIGHT) for x, row in layout(world)]
     marks: list[Mark] = list(_tree_lines(world, spots))
@@ -117,7 +118,7 @@ def drawing(example: Example) -> tuple[int, int, list[Mark]]:
     return max(width, 2 * _MARGIN + 8 * len(caption), 150 * len(kinds) + _MARGIN), int(bottom + 46), marks + labels
 
 
-def _unrelated(plan: Plan) -> People:
+def _unrelated(plan: StoryPlan) -> People:
     """People of an unknown family, so that a graph can be drawn all the same."""
     none = tuple(-1 for _ in plan.names)
     return People(plan.genders, none, none, none)
@@ -237,3 +238,122 @@ def _draw_line(pen: Any, mark: Line, scale: int) -> None:
         a, b = (i / dashes, (i + 0.6) / dashes) if mark.dashed else (0.0, 1.0)
         ends = [(mark.x1 + dx * t, mark.y1 + dy * t) for t in (a, b)]
         pen.line([(x * scale, y * scale) for x, y in ends], fill=mark.color, width=max(1, round(mark.width * scale)))
+
+
+# --- the family on paper: generations in rows, couples side by side, children under their parents ----------------------
+
+
+def generations(world: People) -> list[int]:
+    """Each person's row, 0 at the top of that person's own tree."""
+    row: list[int | None] = [None] * len(world)
+    for start in range(len(world)):
+        if row[start] is not None:
+            continue
+        row[start], open_, piece = 0, [start], [start]
+        while open_:
+            p = open_.pop()
+            here = row[p] or 0
+            near = [(world.fathers[p], here - 1), (world.mothers[p], here - 1), (world.spouses[p], here)]
+            near += [(c, here + 1) for c in range(len(world)) if p in (world.fathers[c], world.mothers[c])]
+            for q, level in near:
+                if q >= 0 and row[q] is None:
+                    row[q] = level
+                    open_.append(q)
+                    piece.append(q)
+        top = min(row[q] or 0 for q in piece)
+        for q in piece:
+            row[q] = (row[q] or 0) - top
+    return [level or 0 for level in row]
+
+
+def pieces(world: People) -> list[list[int]]:
+    """The people of each connected tree, in the order of a walk through it."""
+    seen: set[int] = set()
+    found = []
+    for start in range(len(world)):
+        if start in seen:
+            continue
+        piece: list[int] = []
+        open_ = [start]
+        while open_:
+            p = open_.pop(0)
+            if p in seen:
+                continue
+            seen.add(p)
+            piece.append(p)
+            children = [c for c in range(len(world)) if p in (world.fathers[c], world.mothers[c])]
+            open_ += [q for q in (world.spouses[p], world.fathers[p], world.mothers[p], *children) if q >= 0 and q not in seen]
+        found.append(piece)
+    return found
+
+
+def layout(world: People) -> list[tuple[float, int]]:
+    """(x, row) of every person; trees stand side by side."""
+    rows = generations(world)
+    x = [0.0] * len(world)
+    offset = 0.0
+    for piece in pieces(world):
+        _arrange(world, piece, rows, x)
+        left = min(x[p] for p in piece)
+        for p in piece:
+            x[p] += offset - left
+        offset = max(x[p] for p in piece) + 1.6 * _GAP
+    return list(zip(x, rows, strict=True))
+
+
+def _arrange(world: People, piece: Sequence[int], rows: Sequence[int], x: list[float]) -> None:
+    """Pull everybody towards parents, children and spouse in turn, keeping couples together and everybody apart."""
+    blocks: dict[int, list[list[int]]] = {}
+    for p in piece:
+        if world.spouses[p] < 0:
+            blocks.setdefault(rows[p], []).append([p])
+        elif world.genders[p] == 1:
+            blocks.setdefault(rows[p], []).append([p, world.spouses[p]])
+    for row in blocks.values():
+        for i, block in enumerate(row):
+            for j, p in enumerate(block):
+                x[p] = 2.0 * i + j
+    for turn in range(_ROUNDS):
+        downwards = turn % 2 == 0
+        for level in sorted(blocks, reverse=not downwards):
+            row = blocks[level]
+            wish = [_wish(world, block, x, downwards) for block in row]
+            order = sorted(range(len(row)), key=lambda i: (wish[i], row[i][0]))
+            blocks[level] = [row[i] for i in order]
+            _spread(blocks[level], [wish[i] for i in order], x)
+            _turn_couples(world, blocks[level], x)
+
+
+def _wish(world: People, block: Sequence[int], x: Sequence[float], downwards: bool) -> float:
+    """Where the middle of a block would like to be: under the parents, or over the children."""
+    if downwards:
+        near = [(x[world.fathers[p]] + x[world.mothers[p]]) / 2 for p in block if world.fathers[p] >= 0]
+    else:
+        near = [x[c] for c in range(len(world)) if block[0] in (world.fathers[c], world.mothers[c])]
+    return sum(near) / len(near) if near else sum(x[p] for p in block) / len(block)
+
+
+def _spread(row: Sequence[Sequence[int]], wish: Sequence[float], x: list[float]) -> None:
+    """Put the blocks of a row near their wishes without overlap."""
+    at: list[float] = []
+    for block, middle in zip(row, wish, strict=True):
+        start = middle - (len(block) - 1) * _GAP / 2
+        at.append(max(start, at[-1] + _GAP * 1.15) if at else start)
+        for j, p in enumerate(block):
+            x[p] = at[-1] + j * _GAP
+        at[-1] = x[block[-1]]
+    shift = sum(w - (x[b[0]] + x[b[-1]]) / 2 for b, w in zip(row, wish, strict=True)) / len(row)
+    for block in row:
+        for p in block:
+            x[p] += shift
+
+
+def _turn_couples(world: People, row: Sequence[list[int]], x: list[float]) -> None:
+    """Let each spouse stand on the side of the own parents."""
+    for block in row:
+        if len(block) != 2 or min(world.fathers[p] for p in block) < 0:
+            continue
+        a, b = block
+        if x[world.fathers[a]] > x[world.fathers[b]]:
+            x[a], x[b] = x[b], x[a]
+            block.reverse()

@@ -1,53 +1,106 @@
-"""The splits: which clauses, lengths, paraphrases and noise a part holds. Paper, section 4: generalization and robustness."""
+"""The splits: which clauses, lengths, paraphrases and noise a part holds. Paper, section 4: generalization and robustness.
+
+A split is one entry of `SPLITS`: its parts say what they hold, its `hold_out` says which clauses training never sees. The oracle
+judges the same sentence in its own words: one entry of `claims.CLAIMS` with the same name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from recombine.core import Part, Split
+from recombine.errors import UnknownName
+from recombine.families.clutrr.kinship import CODES
 
 NOISES = ("clean", "supporting", "irrelevant", "disconnected")
 TRAIN_PER_K, VALIDATION_PER_K, TEST_PER_K = 5_000, 500, 100
 TEST_KS = tuple(range(2, 11))
+RANKS = 1 << 24
+"""Every clause and every worded story has a rank below this number; the rank decides its part."""
 
 _TRAIN_RULE = "Clauses that are not held out (all of them at k = 2), training paraphrases."
 _VALIDATION_RULE = "As train; no story of it, names aside, is in train."
 _TEST_RULE = "At k = 2 every clause, at k >= 3 only held-out ones; held-out paraphrases."
 
 
+class HeldOut(NamedTuple):
+    """Which clauses are held out, as the generator's tables take it; hashable."""
+
+    mark: int = 0  # clauses whose rank is below this number
+    pairs: frozenset[tuple[int, int]] = frozenset()  # clauses in which such a pair of words stands side by side
+    from_k: int = 3  # shorter clauses are never held out
+
+
 @dataclass(frozen=True)
-class Contents:
-    """What a part holds: path lengths and noise; the release names these as tasks (`1.2`, `2.3`, …)."""
+class HoldOut:
+    """The hold-out rule of a split: a fraction of the clauses, or every clause with one of some pairs of neighbouring words.
 
-    ks: tuple[int, ...]
-    noise: str
-    role: str  # train, validation or test
+    Without `pairs` the option `hold_out` gives the fraction, and clauses of two words are never held out.
+    """
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    def held_out(self, fraction: float) -> HeldOut:
+        """The rule as numbers."""
+        if not self.pairs:
+            return HeldOut(mark=round(fraction * RANKS))
+        for word in {word for pair in self.pairs for word in pair} - set(CODES):
+            raise UnknownName("relation", word, CODES)
+        return HeldOut(pairs=frozenset((CODES[a], CODES[b]) for a, b in self.pairs), from_k=2)
 
 
-def _generalization(name: str, ks: tuple[int, ...]) -> Split:
+@dataclass(frozen=True)
+class StoryPart(Part):
+    """A part and what it holds: path lengths, noise and role. The release names these as tasks (`1.2`, `2.3`, …)."""
+
+    ks: tuple[int, ...] = (2, 3)
+    noise: str = "clean"
+    role: Literal["train", "validation", "test"] = "train"
+
+
+@dataclass(frozen=True)
+class StorySplit(Split):
+    """A split and its hold-out rule."""
+
+    hold_out: HoldOut = HoldOut()
+
+
+def _generalization(name: str, ks: tuple[int, ...]) -> StorySplit:
     lengths = ", ".join(str(k) for k in ks)
     parts = {
-        "train": Part("train", f"k = {lengths}. {_TRAIN_RULE}", len(ks) * TRAIN_PER_K),
-        "validation": Part("validation", f"k = {lengths}. {_VALIDATION_RULE}", len(ks) * VALIDATION_PER_K, default=False),
+        "train": StoryPart("train", f"k = {lengths}. {_TRAIN_RULE}", len(ks) * TRAIN_PER_K, ks=ks),
+        "validation": StoryPart(
+            "validation",
+            f"k = {lengths}. {_VALIDATION_RULE}",
+            len(ks) * VALIDATION_PER_K,
+            default=False,
+            ks=ks,
+            role="validation",
+        ),
     }
-    parts |= {f"test_k{k}": Part(f"test_k{k}", f"k = {k}. {_TEST_RULE}", TEST_PER_K) for k in TEST_KS}
+    for k in TEST_KS:
+        parts[f"test_k{k}"] = StoryPart(f"test_k{k}", f"k = {k}. {_TEST_RULE}", TEST_PER_K, ks=(k,), role="test")
     claim = f"Trained on stories of {lengths} facts: does reasoning carry over to new clauses, new wording and up to 10 facts?"
-    return Split(name, claim, parts, axis="length")
+    return StorySplit(name, claim, parts, axis="length")
 
 
-def _robust(noise: str) -> Split:
+def _robust(noise: str) -> StorySplit:
     parts = {
-        "train": Part("train", f"k = 2, 3, {noise}. {_TRAIN_RULE}", 2 * TRAIN_PER_K),
-        "validation": Part("validation", f"k = 2, 3, {noise}. {_VALIDATION_RULE}", 2 * VALIDATION_PER_K, default=False),
-    }
+        "train": StoryPart("train", f"k = 2, 3, {noise}. {_TRAIN_RULE}", 2 * TRAIN_PER_K, noise=noise),
+        "validation": StoryPart(
+            "validation", f"k = 2, 3, {noise}. {_VALIDATION_RULE}", 2 * VALIDATION_PER_K, default=False, noise=noise,
+            role="validation",
+        ),
+    }  # fmt: skip
     for other in NOISES:
-        parts[f"test_{other}"] = Part(f"test_{other}", f"k = 2, 3, {other}. {_TEST_RULE}", 2 * TEST_PER_K)
+        rule = f"k = 2, 3, {other}. {_TEST_RULE}"
+        parts[f"test_{other}"] = StoryPart(f"test_{other}", rule, 2 * TEST_PER_K, noise=other, role="test")
     claim = f"Trained on {noise} stories: does reasoning withstand other kinds of noise?"
-    return Split(f"robust_{noise}", claim, parts, axis="distractors")
+    return StorySplit(f"robust_{noise}", claim, parts, axis="distractors")
 
 
-SPLITS: Mapping[str, Split] = {
+SPLITS: dict[str, Split] = {
     "generalization_23": _generalization("generalization_23", (2, 3)),
     "generalization_234": _generalization("generalization_234", (2, 3, 4)),
     **{f"robust_{noise}": _robust(noise) for noise in NOISES},
@@ -55,11 +108,14 @@ SPLITS: Mapping[str, Split] = {
 """By name, as the paper's experiments: two of systematic generalization, four rows of the robustness matrix."""
 
 
-def contents(split: str, part: str) -> Contents:
+def contents(split: str, part: str) -> StoryPart:
     """The path lengths, noise and role of a part."""
-    own = "clean" if split.startswith("generalization") else split.removeprefix("robust_")
-    ks = (2, 3, 4) if split == "generalization_234" else (2, 3)
-    if part in ("train", "validation"):
-        return Contents(ks, own, part)
-    kind = part.removeprefix("test_")
-    return Contents((int(kind[1:]),), own, "test") if kind[0] == "k" else Contents(ks, kind, "test")
+    found = SPLITS[split].parts[part]
+    assert isinstance(found, StoryPart), f"{split}/{part} does not say what it holds"
+    return found
+
+
+def hold_out(split: str) -> HoldOut:
+    """The hold-out rule of a split."""
+    found = SPLITS[split]
+    return found.hold_out if isinstance(found, StorySplit) else HoldOut()

@@ -1,66 +1,173 @@
-"""ReaSCAN: commands with relative clauses in a grid world, answered by action sequences."""
+"""ReaSCAN: commands with relative clauses in a grid world, answered by action sequences.
+
+The stages are imported when they are first used, so that making an example does not load the oracle or the readers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from recombine.core import Batch, Example, Job, Problem
-from recombine.families.reascan import generate as _generate
-from recombine.families.reascan import native, prompts
-from recombine.families.reascan.examples import canonical, canonical_batch, example, this_family
-from recombine.families.reascan.explain import explain
-from recombine.families.reascan.generate import SCHEMA
-from recombine.families.reascan.native import NATIVE_NAME, write
-from recombine.families.reascan.oracle import validate
-from recombine.families.reascan.oracle_batch import validate_batch
-from recombine.families.reascan.render import MEDIA, render
-from recombine.families.reascan.score import score
+from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.families.reascan.rows import SCHEMA
 from recombine.families.reascan.splits import OPTIONS, RECIPES, SPLITS
-from recombine.families.reascan.survey import survey
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "CITATION", "CLUSTER", "DIALS", "MEDIA", "NAME", "NATIVE_NAME", "OPTIONS", "RECIPES", "SCHEMA", "SPLITS", "TITLE",
-    "canonical", "canonical_batch", "example", "explain", "generate", "pick", "prompts", "read", "render", "score", "survey", "validate", "validate_batch",
-    "write",
-]  # fmt: skip
+    from recombine.abilities import Prompts
+    from recombine.columns import Column
+    from recombine.facets import Facet, Value
 
-NAME = "reascan"
-TITLE = "ReaSCAN: commands with relative clauses in a grid world to actions"
-CITATION = """@inproceedings{wu2021reascan,
+__all__ = ["REASCAN", "ReascanFamily"]
+
+
+@dataclass(frozen=True)
+class ReascanFamily:
+    """The family `reascan`; its only value is `REASCAN`."""
+
+    NAME: ClassVar[str] = "reascan"
+    TITLE: ClassVar[str] = "ReaSCAN: commands with relative clauses in a grid world to actions"
+    CITATION: ClassVar[str] = """@inproceedings{wu2021reascan,
   title = {{ReaSCAN}: Compositional Reasoning in Language Grounding},
   author = {Wu, Zhengxuan and Kreiss, Elisa and Ong, Desmond C. and Potts, Christopher},
   booktitle = {Proceedings of the Neural Information Processing Systems Track on Datasets and Benchmarks},
   year = {2021}
 }
 """
-CLUSTER = "form"
-DIALS = ("clauses", "object_count", "action_count", "distance")
+    RECIPES: ClassVar[Mapping[str, Recipe]] = RECIPES
+    OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
+    SCHEMA: ClassVar[Mapping[str, ColumnType]] = SCHEMA
+    CLUSTER: ClassVar[str] = "form"
+    DIALS: ClassVar[tuple[str, ...]] = ("clauses", "object_count", "action_count", "distance")
+    MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii", "svg", "png", "graph")
+    NATIVE_NAME: ClassVar[str] = "data-{split}-{part}.txt"
+
+    @property
+    def SPLITS(self) -> Mapping[str, Split]:
+        """By name; the first is the default."""
+        return SPLITS
+
+    @property
+    def CLAIMS(self) -> Mapping[str, Claim]:
+        """The oracle's judgement on every split, by the split's name."""
+        from recombine.families.reascan.oracle_claims import CLAIMS
+
+        return CLAIMS
+
+    @property
+    def prompts(self) -> Prompts:
+        """The words for language models."""
+        from recombine.families.reascan import prompts
+
+        return prompts
+
+    def generate(self, job: Job) -> Batch:
+        """Rows [job.start, job.stop) of the part, by the job's recipe."""
+        if job.recipe == "release":
+            from recombine.families.reascan.release.generate import release
+
+            return release(job)
+        from recombine.families.reascan.sound.generate import sound
+
+        return sound(job)
+
+    def pick(self, job: Job, rows: NDArray[np.int64]) -> Batch | None:
+        """Single rows of a release part in one call."""
+        if job.recipe != "release":
+            return None
+        from recombine.families.reascan.release.generate import pick
+
+        return pick(job, rows)
+
+    def example(self, batch: Batch, row: int) -> Example:
+        """The readable view of one row."""
+        from recombine.families.reascan.rows import example
+
+        return example(self, batch, row)
+
+    def canonical(self, example: Example) -> bytes:
+        """Command and world without the order of the objects, their roles, and the determiners (which follow from the world)."""
+        from recombine.families.reascan.rows import canonical
+
+        return canonical(example)
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits per row for its canonical form."""
+        from recombine.families.reascan.rows import canonical_batch
+
+        return canonical_batch(batch)
+
+    def validate(self, example: Example) -> list[Problem]:
+        """Every broken law, by the oracle."""
+        from recombine.families.reascan.oracle import validate
+
+        return validate(example)
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """The same for a whole batch."""
+        from recombine.families.reascan.oracle_batch import validate_batch
+
+        return validate_batch(self, batch)
+
+    def explain(self, example: Example) -> Explanation:
+        """The proof, and what each shortcut reader would answer."""
+        from recombine.families.reascan.explain import explain
+
+        return explain(example)
+
+    def render(self, example: Example, medium: Medium) -> str | bytes:
+        """The example for people, prompts or pixels; `recombine.grid.render` says which media give the target away."""
+        from recombine.grid.render import render
+
+        return render(example, example.plan.description, medium)
+
+    def score(self, example: Example, answer: str) -> Score:
+        """Exact match of the actions."""
+        from recombine.families.reascan.score import score
+
+        return score(example, answer)
+
+    def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """Figures about a file."""
+        from recombine.families.reascan.survey import survey
+
+        return survey(examples)
+
+    @property
+    def FACETS(self) -> Mapping[str, Facet]:
+        """What predicates, pairs and charts can say about an example, by name."""
+        from recombine.families.reascan.facets import FACETS
+
+        return FACETS
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        from recombine.families.reascan.facets import facet_values
+
+        return facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The values of these facets in every row of a batch."""
+        from recombine.families.reascan.facets import facet_columns
+
+        return facet_columns(batch, names)
+
+    def read(self, path: Path) -> Iterator[Example | Problem]:
+        """The examples of a released document, as a stream."""
+        from recombine.families.reascan.native import read
+
+        return read(self, Path(path))
+
+    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
+        """The rows in the released layout."""
+        from recombine.families.reascan.native import write
+
+        write(batches, out)
 
 
-def generate(job: Job) -> Batch:
-    """Rows [job.start, job.stop) of the part, by the job's recipe."""
-    if job.recipe == "release":
-        from recombine.families.reascan.release import release
-
-        return release(job)
-    return _generate.sound(job)
-
-
-def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
-    """Single rows of a release part in one call."""
-    if job.recipe != "release":
-        return None
-    from recombine.families.reascan import release
-
-    return release.pick(job, rows)
-
-
-def read(path: Path) -> Iterator[Example | Problem]:
-    """The examples of a released document, as a stream."""
-    return native.read(this_family(), Path(path))
+REASCAN: ReascanFamily = ReascanFamily()
+"""The family."""

@@ -1,25 +1,47 @@
-"""Commands inside kernels: drawn uniformly, unpacked, tagged with what the splits hold out, and spelled."""
+"""Commands inside kernels: drawn uniformly, packed into one number, spelled, and compared with what a split holds out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine.draws import below, bits
-from recombine.grid.codes import CYLINDER, INSIDE, NO_SIZE, RED, SAME_SIZE, SMALL, SQUARE, YELLOW
+from recombine.families.reascan.plan import N_ADVERBS, N_DIGITS, N_MANNERS, N_PHRASES
+from recombine.families.reascan.splits import DOES, HAS_PATTERN, IS, IS_NEW_TRIO, LIES, RELATES, SAYS
+from recombine.grid.codes import BOX, COLOR, COLUMN, NO_SIZE, ROW, SAME_SIZE, SHAPE, SIZE
+
+if TYPE_CHECKING:
+    from recombine.families.reascan.rows import Bytes, Ints, Words
 
 KERNEL = True
 LEAN = True
 
-TAG_A1, TAG_A2, TAG_A3, TAG_B1, TAG_B2 = 1, 2, 4, 8, 16
-"""Novel colour word, novel colour, novel size word, novel set of phrases, novel pair of relations."""
-N_CODES = 75
+NO, MAYBE, YES = 0, 1, 2
+"""Whether a condition holds, as far as is known."""
 B1_SHARE = 10
 """One in so many sets of three phrases is held out from two-clause commands."""
+SPELL_ADVERB, SPELL_THAT, SPELL_AND, SPELL_A, SPELL_THE, SPELL_PHRASE = 2, 7, 13, 19, 20, 21
+"""Where the kinds of text pieces begin (`plan.spellings`)."""
 
 
-def draw_form(pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, links: Any, rng: Any) -> Any:
+# --- codes -----------------------------------------------------------------------------------------------------------
+
+
+def verb_of(form: int) -> int:
+    """The verb of a form or manner."""
+    return form % N_MANNERS // N_ADVERBS
+
+
+def adverb_of(form: int) -> int:
+    """The adverb of a form or manner."""
+    return form % N_ADVERBS
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def draw_form(pattern: Ints, roots: Ints, table: Ints, counts: Ints, codes: Ints, links: Ints, rng: Words) -> Any:
     """A uniform structure of the pattern with a uniform verb and adverb, as its form.
 
     pattern[0] is the number of phrases, pattern[1 + k] the parent of phrase k; roots[0] how many phrases may come first, then they.
@@ -38,16 +60,16 @@ def draw_form(pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, lin
             pick = below(rng, most)
             is_whole = hang(pattern, table, counts, codes, links, k, pick)
             k += 1
-    return pack(nodes, codes, links) * 15 + below(rng, 15)
+    return pack(nodes, codes, links) * N_MANNERS + below(rng, N_MANNERS)
 
 
-def hang(pattern: Any, table: Any, counts: Any, codes: Any, links: Any, k: Any, pick: Any) -> Any:
+def hang(pattern: Ints, table: Ints, counts: Ints, codes: Ints, links: Ints, k: int, pick: int) -> Any:
     """Let phrase k hang by clause number `pick` of its parent; False if there is no such clause or the command breaks a rule."""
     parent = pattern[1 + k]
     if pick >= counts[codes[parent]]:
         return False
     step = table[codes[parent], pick]
-    relation, code = step // N_CODES, step % N_CODES
+    relation, code = step // N_PHRASES, step % N_PHRASES
     for e in range(k):
         if codes[e] == code:
             return False
@@ -57,7 +79,7 @@ def hang(pattern: Any, table: Any, counts: Any, codes: Any, links: Any, k: Any, 
     return True
 
 
-def form_at(pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, links: Any, rank: Any) -> Any:
+def form_at(pattern: Ints, roots: Ints, table: Ints, counts: Ints, codes: Ints, links: Ints, rank: int) -> Any:
     """The structure with this number among all that `draw_form` proposes, without verb and adverb; 0 if it breaks a rule."""
     most = table.shape[1]
     nodes = pattern[0]
@@ -74,7 +96,7 @@ def form_at(pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, links
 
 
 def list_forms(
-    pattern: Any, roots: Any, table: Any, counts: Any, codes: Any, links: Any, start: Any, stop: Any, out: Any
+    pattern: Ints, roots: Ints, table: Ints, counts: Ints, codes: Ints, links: Ints, start: int, stop: int, out: Ints
 ) -> Any:
     """Write every structure whose number is in [start, stop) to `out`, as far as it reaches; returns how many there are."""
     found = 0
@@ -87,27 +109,27 @@ def list_forms(
     return found
 
 
-def pack(nodes: Any, codes: Any, links: Any) -> Any:
+def pack(nodes: int, codes: Ints, links: Ints) -> Any:
     """Phrases and links as one number, without verb and adverb."""
     value = codes[0] * 0 + 1
     for k in range(nodes):
         deeper = 1 if k > 0 and links[0, k] == k - 1 else 0
-        value = value * 900 + (links[1, k] * 2 + deeper) * N_CODES + codes[k]
+        value = value * N_DIGITS + (links[1, k] * 2 + deeper) * N_PHRASES + codes[k]
     return value
 
 
-def unpack(form: Any, words: Any, codes: Any, links: Any) -> Any:
+def unpack(form: int, words: Ints, codes: Ints, links: Ints) -> Any:
     """Fill words[k] = (size word, colour, shape), codes and links of a form; returns how many phrases it has."""
-    value = form // 15
+    value = form // N_MANNERS
     nodes = 0
     while value > 1:
-        value //= 900
+        value //= N_DIGITS
         nodes += 1
-    value = form // 15
+    value = form // N_MANNERS
     for k in range(nodes - 1, -1, -1):
-        digit = value % 900
-        value //= 900
-        link, code = digit // N_CODES, digit % N_CODES
+        digit = value % N_DIGITS
+        value //= N_DIGITS
+        link, code = digit // N_PHRASES, digit % N_PHRASES
         codes[k] = code
         links[0, k] = link % 2
         links[1, k] = link // 2
@@ -118,49 +140,147 @@ def unpack(form: Any, words: Any, codes: Any, links: Any) -> Any:
     return nodes
 
 
-def is_dead(nodes: Any, words: Any, links: Any) -> Any:
-    """Whether no world can need every word: "the small red circle … a square that is in the same size as a red circle".
-
-    Whatever the square is as big as, a red circle of that size is there by the size word of the first phrase.
-    """
+def is_dead(nodes: int, words: Ints, links: Ints) -> Any:
+    """Whether no world can need every word of the command and have one referent; such commands are never drawn."""
+    for k in range(2, nodes):
+        parent = links[0, k]
+        if parent > 0 and is_leaf(links, nodes, k) and links[1, k] == links[1, parent] and entails(words, links[0, parent], k):
+            # "the red circle in the same row as a square that is in the same row as a circle": the last circle is the first.
+            return True
     if nodes != 3 or links[0, 2] != 1 or links[1, 2] != SAME_SIZE:
         return False
+    # "the small red circle … a square that is in the same size as a red circle": whatever the square is as big as, the size
+    # word of the first phrase sees to a red circle of that size.
     if words[0, 0] == NO_SIZE or words[0, 1] < 0 or words[0, 2] < 0:
         return False
     return words[0, 1] == words[2, 1] and words[0, 2] == words[2, 2]
 
 
-def tags_of(nodes: Any, words: Any, codes: Any, links: Any, mixer: Any) -> Any:
-    """Which held-out sets the command itself belongs to, as a sum of tags; `mixer` is a uint64 scratch array of one word."""
-    tags = 0
-    has_size, has_inside = False, False
-    for k in range(nodes):
-        size, color, shape = words[k, 0], words[k, 1], words[k, 2]
-        if color == YELLOW and shape == SQUARE:
-            tags |= TAG_A1
-        if color == RED and shape == SQUARE:
-            tags |= TAG_A2
-        if size == SMALL and shape == CYLINDER:
-            tags |= TAG_A3
-        if k > 0:
-            has_size = has_size or links[1, k] == SAME_SIZE
-            has_inside = has_inside or links[1, k] == INSIDE
-    if has_size and has_inside:
-        tags |= TAG_B2
-    if nodes == 3 and links[0, 2] == 0 and is_novel_set(codes, mixer):
-        tags |= TAG_B1
-    return tags
+def entails(words: Ints, a: int, b: int) -> Any:
+    """Whether phrase a has every word of phrase b."""
+    is_size = words[b, 0] == NO_SIZE or words[b, 0] == words[a, 0]
+    is_color = words[b, 1] < 0 or words[b, 1] == words[a, 1]
+    return is_size and is_color and (words[b, 2] < 0 or words[b, 2] == words[a, 2])
 
 
-def is_novel_set(codes: Any, mixer: Any) -> Any:
+def is_leaf(links: Ints, nodes: int, i: int) -> Any:
+    """Whether no phrase hangs on phrase i."""
+    for e in range(i + 1, nodes):  # noqa: SIM110 - Numba compiles no generators
+        if links[0, e] == i:
+            return False
+    return True
+
+
+# --- held-out combinations -------------------------------------------------------------------------------------------
+
+
+def verdict(
+    form: int,
+    known: int,
+    direction: int,
+    things: Ints,
+    nodes: int,
+    words: Ints,
+    codes: Ints,
+    links: Ints,
+    atoms: Ints,
+    combinations: Ints,
+    is_shot: bool,
+    mixer: Words,
+) -> Any:
+    """Whether the row keeps the rule: NO, MAYBE while too little is known, or YES.
+
+    `known`: of how many mentioned objects the attributes are known. `direction`: where the target lies, or -1.
+    combinations[i] = [first atom, end, whether it is wanted]; atoms[k] = [alternative, kind, a, b, c, first only].
+    """
+    found = YES
+    for i in range(combinations.shape[0]):
+        shown, alternative = NO, -1
+        value = NO
+        for k in range(combinations[i, 0], combinations[i, 1]):
+            if atoms[k, 0] != alternative:
+                shown = max(shown, value)
+                alternative, value = atoms[k, 0], YES
+            if value > NO:
+                value = min(value, truth_of(atoms[k], form, known, direction, things, nodes, words, codes, links, mixer))
+        shown = max(shown, value)
+        is_wanted = combinations[i, 2] != 0
+        if is_shot:
+            is_wanted = not is_wanted
+        found = min(found, shown if is_wanted else YES - shown)
+        if found == NO:
+            return NO
+    return found
+
+
+def truth_of(
+    atom: Ints,
+    form: int,
+    known: int,
+    direction: int,
+    things: Ints,
+    nodes: int,
+    words: Ints,
+    codes: Ints,
+    links: Ints,
+    mixer: Words,
+) -> Any:
+    """Whether one condition holds: NO, MAYBE or YES. See `splits.Atom`."""
+    kind, a, b, c = atom[1], atom[2], atom[3], atom[4]
+    last = 1 if atom[5] != 0 else nodes
+    found = NO
+    if kind == SAYS:
+        for j in range(last):
+            if (a < 0 or words[j, 0] == a) and (b < 0 or words[j, 1] == b) and (c < 0 or words[j, 2] == c):
+                return YES
+    elif kind == IS:
+        for j in range(last):
+            if j < known:
+                if (a < 0 or things[j, SIZE] == a) and (b < 0 or things[j, COLOR] == b) and (c < 0 or things[j, SHAPE] == c):
+                    return YES
+            elif (b < 0 or words[j, 1] < 0 or words[j, 1] == b) and (
+                c < 0 or words[j, 2] == c or (words[j, 2] < 0 and c != BOX)
+            ):
+                found = MAYBE
+    elif kind == RELATES:
+        for j in range(1, nodes):
+            if links[1, j] == a:
+                return YES
+    elif kind == DOES:
+        found = YES if (a < 0 or verb_of(form) == a) and (b < 0 or adverb_of(form) == b) else NO
+    elif kind == LIES:
+        found = MAYBE if direction < 0 else YES if direction == a else NO
+    elif kind == HAS_PATTERN:
+        code = 0
+        for j in range(1, nodes):
+            code = code * 8 + links[0, j]
+        found = YES if nodes == a and code == b else NO
+    elif kind == IS_NEW_TRIO:
+        found = YES if nodes == 3 and links[0, 2] == 0 and is_novel_set(codes, mixer) else NO
+    return found
+
+
+def direction_of(agent: Ints, things: Ints) -> Any:
+    """Where object 0 lies from the agent, as a code of DIRECTIONS."""
+    down, right = things[0, ROW] - agent[0], things[0, COLUMN] - agent[1]
+    if down == 0:
+        return 0 if right > 0 else 4
+    if right == 0:
+        return 2 if down > 0 else 6
+    if down > 0:
+        return 1 if right > 0 else 3
+    return 7 if right > 0 else 5
+
+
+def is_novel_set(codes: Ints, mixer: Words) -> Any:
     """Whether the set of the first three phrases is held out, by its hash."""
     a, b, c = codes[0], codes[1], codes[2]
     low, high = min(a, min(b, c)), max(a, max(b, c))
-    mixer[0] = np.uint64((low * N_CODES + (a + b + c - low - high)) * N_CODES + high)
+    mixer[0] = np.uint64((low * N_PHRASES + (a + b + c - low - high)) * N_PHRASES + high)
     return below(mixer, B1_SHARE) == 0
 
 
-def bucket_of(form: Any, place: Any, mixer: Any) -> Any:
+def bucket_of(form: int, place: int, mixer: Words) -> Any:
     """Which part a command with this target and agent belongs to: 0 test, 1 validation, 2 and 3 train."""
     mixer[0] = np.uint64(form)
     word = bits(mixer)
@@ -168,7 +288,7 @@ def bucket_of(form: Any, place: Any, mixer: Any) -> Any:
     return below(mixer, 4)
 
 
-def say(piece: Any, letters: Any, starts: Any, out: Any, m: Any) -> Any:
+def say(piece: int, letters: Bytes, starts: Ints, out: Bytes, m: int) -> Any:
     """Append one piece of text; returns the new length."""
     for i in range(starts[piece], starts[piece + 1]):
         out[m] = letters[i]
@@ -176,15 +296,14 @@ def say(piece: Any, letters: Any, starts: Any, out: Any, m: Any) -> Any:
     return m
 
 
-def spell(form: Any, the: Any, nodes: Any, codes: Any, links: Any, letters: Any, starts: Any, out: Any, m: Any) -> Any:
+def spell(form: int, the: Ints, nodes: int, codes: Ints, links: Ints, letters: Bytes, starts: Ints, out: Bytes, m: int) -> Any:
     """Append the command's text, "the" before each phrase k with the[k] != 0; returns the new length. See `plan.spellings`."""
-    manner = form % 15
-    m = say(manner // 5, letters, starts, out, m)
+    m = say(verb_of(form), letters, starts, out, m)
     for k in range(nodes):
         if k > 0:
-            m = say((7 if links[0, k] == k - 1 else 13) + links[1, k], letters, starts, out, m)
-        m = say(20 if the[k] != 0 else 19, letters, starts, out, m)
-        m = say(21 + codes[k], letters, starts, out, m)
-    if manner % 5 > 0:
-        m = say(2 + manner % 5, letters, starts, out, m)
+            m = say((SPELL_THAT if links[0, k] == k - 1 else SPELL_AND) + links[1, k], letters, starts, out, m)
+        m = say(SPELL_THE if the[k] != 0 else SPELL_A, letters, starts, out, m)
+        m = say(SPELL_PHRASE + codes[k], letters, starts, out, m)
+    if adverb_of(form) > 0:
+        m = say(SPELL_ADVERB + adverb_of(form), letters, starts, out, m)
     return m

@@ -10,12 +10,16 @@ from typing import cast
 
 from recombine.core import Example, Explanation, Shortcut
 from recombine.families.reascan.plan import RELATION_WORDS, Command
-from recombine.grid.codes import RELATIONS
+from recombine.grid.codes import HEAVY_FROM, RELATIONS
 from recombine.grid.matching import Description, Phrase, bindings, fitting, misfits, referents, related
 from recombine.grid.play import plan
 from recombine.grid.world import World
 
 READING = "pairwise"
+COMPASS = {
+    "": "here", "n": "to the north", "ne": "to the north-east", "e": "to the east", "se": "to the south-east", "s": "to the south",
+    "sw": "to the south-west", "w": "to the west", "nw": "to the north-west",
+}  # fmt: skip
 KINDS = ("size", "color", "shape", "clause")
 SWAP = 64
 
@@ -159,7 +163,7 @@ def _binding_steps(world: World, command: Command) -> Iterator[str]:
         fits = fitting(world, said.phrases[k], READING)
         words = RELATION_WORDS[RELATIONS.index(said.relations[k])] if k else ""
         how = f"; what phrase {said.parents[k] + 1} means is {words} it" if k else ""
-        yield f"phrase {k + 1}, {str(said.phrases[k])!r}, fits {len(fits)} object(s); here it is {_named(world, i)}{how}."
+        yield f"phrase {k + 1}, {str(said.phrases[k])!r}, fits {counted(len(fits), 'object')}; here it is {_named(world, i)}{how}."
 
 
 def _exclusion_steps(world: World, command: Command) -> Iterator[str]:
@@ -174,7 +178,8 @@ def _exclusion_steps(world: World, command: Command) -> Iterator[str]:
             yield f"{_named(world, i)} also fits {str(said.phrases[0])!r}, but {_ruled_out(world, said, i)}."
     for wrong, things in sorted(by_words.items()):
         words = " and ".join(repr(word) for word in wrong)
-        yield f"{words} in {str(said.phrases[0])!r} rule out {', '.join(_named(world, i) for i in things)}."
+        verb = "rules" if len(wrong) == 1 else "rule"
+        yield f"{words} in {str(said.phrases[0])!r} {verb} out {', '.join(_named(world, i) for i in things)}."
 
 
 def _ruled_out(world: World, said: Description, i: int) -> str:
@@ -209,9 +214,24 @@ def _plan_steps(world: World, command: Command) -> Iterator[str]:
     actions = plan(world, 0, command.verb, command.adverb)
     walks = sum(1 for a in actions if a == "walk")
     manner = f", {command.adverb}" if command.adverb else ""
-    yield f"the agent walks {walks} step(s) {world.direction_to(world.things[0])} to the target{manner}."
+    way = COMPASS[world.direction_to(world.things[0])]
+    yield f"the agent walks {counted(walks, 'step')} to the target, which lies {way}{manner}."
     if command.verb != "walk":
-        yield f"then it does {command.verb!r} {_count(actions, command.verb)} time(s), until the wall or another object is next."
+        yield _moving_step(world, command.verb, _count(actions, command.verb))
+
+
+def _moving_step(world: World, verb: str, times: int) -> str:
+    """How often the target is pushed or pulled, and why not more often."""
+    if times == 0:
+        return f"it cannot {verb} the target: the wall or another object is next to it."
+    heavy = ", two for each cell because the target is heavy" if world.things[0].size >= HEAVY_FROM else ""
+    does = {"push": "pushes", "pull": "pulls"}[verb]
+    return f"then it {does} the target {counted(times, 'time')}{heavy}, until the wall or another object is next."
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 step`, `3 steps`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _count(actions: Sequence[str], action: str) -> int:

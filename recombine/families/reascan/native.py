@@ -5,21 +5,22 @@ The original's spellings (grammer_pattern, $OBJ_0, dev, positions as strings) li
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from recombine.core import Batch, Example, Problem
+from recombine.core import Batch, Example, Job, Problem
 from recombine.errors import shown
-from recombine.families.reascan.plan import Command, encode_form, parse_command
-from recombine.grid.codes import ADVERBS, COLORS, RELATIONS, SHAPES
+from recombine.families.reascan.plan import RELATION_WORDS, VERB_WORDS, Command, encode_form, parse_command
+from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, RELATIONS, SHAPES
 from recombine.grid.documents import read_document, write_document
 from recombine.grid.matching import Phrase
 from recombine.grid.situations import (
     MALFORMED,
     not_a_prediction,
-    prediction,
     read_actions,
     read_prediction_rows,
     read_thing,
@@ -27,7 +28,6 @@ from recombine.grid.situations import (
     reason,
     situation,
     vocabulary,
-    write_list,
 )
 from recombine.grid.tensor import REASCAN
 from recombine.grid.world import World, inputs_of, world_of
@@ -35,10 +35,23 @@ from recombine.grid.world import World, inputs_of, world_of
 if TYPE_CHECKING:
     from recombine.core import Family
 
-NATIVE_NAME = "data-{split}-{part}.txt"
+
 RELATION_NAMES = ("$SAME_ROW", "$SAME_COLUMN", "$SAME_COLOR", "$SAME_SHAPE", "$SAME_SIZE", "$IS_INSIDE")
 ATTRIBUTE_NAMES = ("$SIZE", "$COLOR", "$SHAPE")
 _SECTIONS = {"validation": "dev"}
+_ENDINGS = {"simple": "p1", "one_clause": "p2", "two_clauses": "p3", "two_clauses_rd": "p3-rd"}
+INPUT_WORDS = tuple(
+    dict.fromkeys(
+        " ".join(
+            [*VERB_WORDS, "the a small big", *COLORS, *SHAPES, "object that is and", *RELATION_WORDS, *ADVERBS[1:]]
+        ).split()
+    )
+)
+"""The 35 words of the commands."""
+HELD_OUT = ("a1", "a2", "a3", "b1", "b2", "c1", "c2")
+VOCABULARY_FILES = ("training_input_vocab.txt", "training_target_vocab.txt")
+VOCABULARY_ROWS = 2_000
+"""Word frequencies are counted in so many rows; the original's models do not use them."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -217,10 +230,31 @@ def _random_note(world: World, phrases: Sequence[Phrase], i: int) -> str:
     return f"{word} {thing.color} {thing.shape}"
 
 
-def section_of(split: str, part: str) -> str:
-    """The section of the released layout in which a part is found: held-out sets under their own names."""
-    if split in ("a1", "a2", "a3", "b1", "b2", "c1", "c2"):
-        return split
+def folder_of(split: str) -> str:
+    """The released folder of a split: `ReaSCAN-compositional` for `all`, with an ending for every other one."""
+    ending = "" if split == "all" else f"-{_ENDINGS.get(split, split)}"
+    return f"ReaSCAN-compositional{ending}"
+
+
+def native_path(job: Job) -> str:
+    """The released document of a split: one for its train, dev and test sections together."""
+    return f"{folder_of(job.split)}/data-compositional-splits.txt"
+
+
+def native_extras(family: Family, jobs: Sequence[Job]) -> dict[str, str]:
+    """The two vocabulary files that stand beside every document."""
+    found: dict[str, str] = {}
+    for job in jobs:
+        folder = folder_of(job.split)
+        if f"{folder}/{VOCABULARY_FILES[0]}" not in found or job.part == "train":
+            batch = family.generate(job.rows(0, min(VOCABULARY_ROWS, job.stop)))
+            for name, words in zip(VOCABULARY_FILES, vocabularies(batch), strict=True):
+                found[f"{folder}/{name}"] = json.dumps(words, indent=4) + "\n"
+    return found
+
+
+def section_of(part: str) -> str:
+    """The section of the released layout in which a part is found; a held-out set is its document's `test`."""
     return _SECTIONS.get(part, part)
 
 
@@ -233,7 +267,7 @@ def write(batches: Iterable[Batch], out: TextIO) -> None:
     def rows() -> Iterator[tuple[str, dict[str, Any]]]:
         for batch in () if first is None else (first, *stream):
             for i in range(len(batch)):
-                yield section_of(batch.job.split, batch.job.part), record(batch.row(i))
+                yield section_of(batch.job.part), record(batch.row(i))
 
     write_document({**header(grid), **vocabulary_members()}, (), rows(), out)
 
@@ -243,14 +277,23 @@ def write(batches: Iterable[Batch], out: TextIO) -> None:
 
 def read(family: Family, path: Path) -> Iterator[Example | Problem]:
     """The examples of a released document; a row that is none becomes a Problem with its place."""
+    split = held_out_by(Path(path))
     for section, key, value in read_document(path):
         if not section:
             continue
         place = f"{section}[{key}]"
         try:
-            yield read_record(family, f"{Path(path).name}:{place}", value, section, place)
+            yield read_record(
+                family, f"{Path(path).name}:{place}", value, split if section == "test" and split else section, place
+            )
         except MALFORMED as problem:
             yield Problem("malformed", f"this row is no ReaSCAN example: {reason(problem)}", place=place)
+
+
+def held_out_by(path: Path) -> str:
+    """The held-out set that a released document is, by its folder; "" for every other document."""
+    ending = path.resolve().parent.name.rpartition("-")[2]
+    return ending if path.resolve().parent.name == folder_of(ending) and ending in HELD_OUT else ""
 
 
 def read_record(family: Family, name: str, value: Any, section: str, place: str) -> Example:
@@ -261,7 +304,7 @@ def read_record(family: Family, name: str, value: Any, section: str, place: str)
     command, _ = parse_command(text)
     world = read_situation(value["situation"], len(command.phrases))
     actions = read_actions(value["target_commands"])
-    held_out = section if section in ("a1", "a2", "a3", "b1", "b2", "c1", "c2") else ""
+    held_out = section if section in HELD_OUT else ""
     meta = {
         "recipe": "release",
         "split": held_out,
@@ -293,21 +336,16 @@ def read_situation(value: Mapping[str, Any], mentioned: int) -> World:
 # --- what the original's models read and write besides ---------------------------------------------------------------
 
 
-def vocabularies(examples: Iterable[Example]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The input and target vocabularies of a training part, as the original's models store them in JSON."""
-    listed = list(examples)
-    words = (word for example in listed for word in str(example.inputs["command"]).split(" "))
-    return vocabulary(words), vocabulary(word for example in listed for word in example.answer.split(",") if word)
+def vocabularies(batch: Batch) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The input and target vocabularies as the original's models store them: every word of the language, counted in these rows."""
+    words = Counter(word for row in range(len(batch)) for word in str(batch.columns["command"][row]).split(" "))
+    actions = Counter(action for row in range(len(batch)) for action in batch.columns["actions"][row])
+    return _vocabulary(INPUT_WORDS, words), _vocabulary(ACTIONS, actions)
 
 
-def write_predictions(pairs: Iterable[tuple[Example, str]], out: TextIO) -> None:
-    """(example, answer) pairs as the prediction file that the original's error analysis reads (attention weights are empty)."""
-    write_list((_prediction(example, answer) for example, answer in pairs), out)
-
-
-def _prediction(example: Example, answer: str) -> dict[str, Any]:
-    words = str(example.inputs["command"]).split(" ")
-    return prediction(words, pattern_string(example.plan), situation(example.world, REASCAN), example.answer, answer)
+def _vocabulary(words: Sequence[str], counts: Mapping[str, int]) -> dict[str, Any]:
+    found = vocabulary(words)
+    return {**found, "word_frequencies": {word: counts.get(word, 0) for word in words}}
 
 
 def read_predictions(family: Family, path: Path) -> Iterator[tuple[Example, str]]:

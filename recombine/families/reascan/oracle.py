@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, cast
 
 from recombine.core import Example, Problem, Severity
 from recombine.errors import shown
+from recombine.families.reascan import oracle_claims
 from recombine.families.reascan.native import derived
-from recombine.families.reascan.oracle_reading import (
+from recombine.families.reascan.oracle_reader import (
     COLOR_WORDS,
     HEADS,
     KINDS,
@@ -32,6 +34,17 @@ from recombine.families.reascan.oracle_reading import (
 )
 from recombine.grid.world import World
 
+ROLES = ("target", "pivot", "relation", "attribute", "isomorphism", "contrast", "random")
+FREE_COLUMNS: Mapping[str, str] = MappingProxyType(
+    {
+        "object_roles": "which of several objects that serve a decoy group is named as part of it",
+        "object_catches": "the same; role and reader must fit each other, and the reader must exist",
+        "attribute_distractor": "false in `release` also if the group is whole and a size contrast is missing",
+        "relation_distractor": "in `release`, if objects of the groups are missing",
+        "strategy": "which of the possible words `release` changed or swapped; `sound` leaves it empty",
+    }
+)
+"""Columns that cannot be derived in full, and what about them is free. Everything else is derived again."""
 _RELATION_CODES = ("row", "column", "color", "shape", "size", "inside")
 _VERB_CODES = ("walk", "push", "pull")
 _ADVERB_CODES = ("", "while zigzagging", "while spinning", "cautiously", "hesitantly")
@@ -131,13 +144,13 @@ def validate(example: Example) -> list[Problem]:
     severity: Severity = "error" if example.recipe == "sound" else "artifact"
     text = shown(example.inputs["command"])
     found = [Problem("bad_command", f"{text} breaks a rule: {fault}", severity) for fault in grammar_faults(said)]
-    found += _referent_problems(world, said)
+    found += _referent_problems(world, said, severity)
     found += [Problem("wrong_binding", fault, severity) for fault in binding_faults(world, said)]
     found += _action_problems(world, said, example.answer)
     found += field_problems(world, said, example)
     meta = example.meta if example.recipe == "sound" else {}
     found += [Problem(code, sentence, severity) for code, sentence in sound_laws(world, said, meta)]
-    found += claim_problems(world, said, example.meta)
+    found += claim_problems(example)
     found += _written_problems(example)
     return found
 
@@ -153,13 +166,23 @@ def _written_problems(example: Example) -> Iterator[Problem]:
             yield Problem("wrong_field", f"{name} is {shown(value)}, not {shown(due[name])}")
 
 
-def _referent_problems(world: World, said: Said) -> Iterator[Problem]:
+def _referent_problems(world: World, said: Said, severity: Severity) -> Iterator[Problem]:
+    # The command means the target and nothing else, with different objects for different phrases.
     meant = means(world, said.nouns)
     if len(meant) > 1:
         cells = [(world.things[i].row, world.things[i].column) for i in sorted(meant)]
         yield Problem("ambiguous", f"the command fits {len(meant)} objects, at {cells}")
     elif meant != {0}:
         yield Problem("no_referent", f"the command fits objects {sorted(meant)}, not the target")
+    # It still does if two phrases may mean the same object. (The original does not promise that.)
+    for superlative in (False, True):
+        shared = means(world, said.nouns, superlative, can_share=True)
+        if len(shared) > 1 and shared != meant:
+            cells = [(world.things[i].row, world.things[i].column) for i in sorted(shared)]
+            text = f"if two phrases may mean the same object, the command fits {len(shared)} objects, at {cells}"
+            yield Problem("shared_object", text, severity)
+            break
+    # "the" is said of what fits one object only, and of the target.
     for j, noun in enumerate(said.nouns):
         due = "the" if j == 0 or len(denotation(world, noun, False)) == 1 else "a"
         if noun.determiner != due:
@@ -193,6 +216,7 @@ def _action_problems(world: World, said: Said, answer: str) -> Iterator[Problem]
 
 
 def field_problems(world: World, said: Said, example: Example) -> Iterator[Problem]:
+    """Every column that follows from command, world and actions (see FREE_COLUMNS for the others)."""
     target = world.things[0]
     down, right = target.row - world.row, target.column - world.column
     actions = example.answer.split(",") if example.answer else []
@@ -212,6 +236,91 @@ def field_problems(world: World, said: Said, example: Example) -> Iterator[Probl
     for name, value in due.items():
         if name in example.meta and example.meta[name] != value:
             yield Problem("wrong_field", f"{name} is {shown(example.meta[name])}, not {shown(value)}")
+    if world.heading != "east":
+        yield Problem("wrong_field", f"the agent faces {shown(world.heading)}, not 'east'")
+    if "object_catches" in example.meta:
+        yield from _strategy_problems(world, said, example)
+
+
+def _strategy_problems(world: World, said: Said, example: Example) -> Iterator[Problem]:
+    """The distractor flags, roles, catches and notes agree with each other and with the world."""
+    meta, nouns = example.meta, len(said.nouns)
+    catches, notes = list(meta["object_catches"]), list(meta["strategy"])
+    roles = [thing.role for thing in world.things]
+    if len(catches) != len(roles):
+        yield Problem("wrong_field", f"{len(catches)} entries of object_catches for {len(roles)} objects")
+        return
+    for i, (role, code) in enumerate(zip(roles, catches, strict=True)):
+        if not _is_catch(role, code, example.recipe):
+            yield Problem("wrong_role", f"object {i} has the role {shown(role)} and catches reader {code}")
+    for name, (least, most) in _flag_bounds(roles, nouns, example.recipe).items():
+        flag = bool(meta.get(f"{name}_distractor"))
+        if (flag and not least) or (not flag and most):
+            yield Problem("wrong_field", f"{name}_distractor is {flag}, but {roles.count(name)} objects have that role")
+    spare = list(meta.get("spare_words", ()))
+    if len(set(spare)) < len(spare) or (spare and example.recipe == "release"):
+        yield Problem("wrong_field", f"spare_words is {shown(spare)}; each word is listed once, and only in `sound`")
+    if example.recipe == "sound" and notes:
+        yield Problem("wrong_field", f"strategy is {shown(notes)}, not empty")
+    if example.recipe == "release" and not _are_notes(notes, said, meta):
+        yield Problem("wrong_field", f"strategy is {shown(notes)}, which fits neither command nor flags")
+
+
+def _is_catch(role: str, code: int, recipe: str) -> bool:
+    """Whether an object of this role can be there for this reader."""
+    if recipe != "sound" or role in ("target", "pivot", "random"):
+        return code == -1 and role in ROLES
+    if role == "isomorphism":
+        return code >= 64
+    kinds = {"relation": (3,), "attribute": (0, 1, 2), "contrast": (0,)}
+    return 0 <= code < 64 and code % 8 in kinds.get(role, ())
+
+
+def _flag_bounds(roles: Sequence[str], nouns: int, recipe: str) -> dict[str, tuple[bool, bool]]:
+    """For each strategy: whether its flag may be true, and whether it must be.
+
+    A flag of `release` says that a whole group found its place. Whether one of several groups is whole cannot be seen if
+    objects are missing, nor whether all size contrasts are there.
+    """
+    counted = {name: roles.count(name) for name in ("relation", "attribute", "isomorphism", "random")}
+    if recipe == "sound":
+        return {name: (count > 0, count > 0) for name, count in counted.items()}
+    group = max(nouns - 1, 1)
+    return {
+        "relation": (counted["relation"] >= group, nouns > 1 and counted["relation"] >= group**2),
+        "attribute": (counted["attribute"] == nouns, False),
+        "isomorphism": (counted["isomorphism"] == 3, counted["isomorphism"] == 3),
+        "random": (counted["random"] > 0, counted["random"] > 0),
+    }
+
+
+def _are_notes(notes: Sequence[int], said: Said, meta: Mapping[str, Any]) -> bool:
+    """Whether the notes of `release` are possible: [phrase, kind of word, swapped kind, 1, 2]."""
+    if len(notes) != 5 or notes[3:] != [1, 2]:
+        return False
+    node, kind, swap = notes[:3]
+    if bool(swap) < bool(meta.get("isomorphism_distractor")) or swap not in (0, 1, 2):
+        return False
+    if (node, kind) == (-1, -1):
+        return not meta.get("attribute_distractor")
+    if not (0 <= node < len(said.nouns) and kind in (0, 1, 2)):
+        return False
+    noun = said.nouns[node]
+    return noun.head not in ("object", "box") and bool((noun.size, noun.color, noun.head)[kind])
+
+
+def claim_problems(example: Example) -> Iterator[Problem]:
+    """The claim of the example's split holds. Files by others say no split, and are not judged here."""
+    split, part = str(example.meta.get("split", "")), str(example.meta.get("part", ""))
+    if not split:
+        return
+    if split not in oracle_claims.CLAIMS:
+        text = f"the oracle has no claim for split {shown(split)}, so nothing says what belongs there"
+        yield Problem("unjudged_split", text)
+        return
+    reason = oracle_claims.CLAIMS[split](example, part)
+    if reason:
+        yield Problem("wrong_split", f"it cannot be in {split}/{part}: {reason}")
 
 
 def pattern_text(nouns: Sequence[Noun]) -> str:
@@ -234,9 +343,11 @@ def form_number(said: Said) -> int:
 
 def sound_laws(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(code, sentence) for what only the sound recipe promises."""
+    # Size words mean the same if they are read as smallest and biggest.
     marked = set(meta.get("spare_words", ()))
     if len(means(world, said.nouns, superlative=True)) != 1 or 0 not in means(world, said.nouns, superlative=True):
         yield "size_reading", "with 'small' and 'big' read as smallest and biggest, the command means something else"
+    # The class of a sized phrase has two sizes, also without its colour word or its shape word.
     for j, noun in enumerate(said.nouns):
         if not noun.size:
             continue
@@ -247,6 +358,7 @@ def sound_laws(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[tu
                     "size_class",
                     f"phrase {j + 1}: {wider.color or 'any colour'} {wider.head} comes in sizes {sorted(sizes)}, not in two",
                 )
+    # Every word and clause is needed, or marked as spare.
     spare = set()
     for code, shorter in each_omission(said.nouns):
         is_needed = all(len(means(world, shorter, superlative, 2)) > 1 for superlative in (False, True))
@@ -294,76 +406,3 @@ def swaps(nouns: Sequence[Noun], a: int, b: int) -> Iterator[tuple[Noun, ...]]:
         pairs.append((replace(x, head=y.head), replace(y, head=x.head)))
     for first, second in pairs:
         yield tuple(first if j == a else second if j == b else noun for j, noun in enumerate(nouns))
-
-
-# --- the splits' claims ------------------------------------------------------------------------------------------------
-
-
-def claim_problems(world: World, said: Said, meta: Mapping[str, Any]) -> Iterator[Problem]:
-    """Whether the example may stand in its split and part (nothing to say about files by others)."""
-    split, part = str(meta.get("split", "")), str(meta.get("part", ""))
-    actions = int(meta.get("action_count", 0))
-    held = held_out(world, said)
-    shape = pattern_text(said.nouns)
-    wanted = {"a1": {"a1"}, "a2": {"a2"}, "a3": {"a3"}, "b1": {"b1"}, "b2": {"b2"}, "c1": {"c1"}, "c2": {"c2"}, "all": set()}
-    fault = ""
-    if split in wanted and meta.get("recipe") == "release":
-        if not wanted[split] - {"b1"} <= held or (split == "all" and held - {"b1"}):
-            fault = f"it shows {sorted(held) or 'nothing held out'}"
-    elif split in wanted and held != wanted[split]:
-        fault = f"it shows {sorted(held) or 'nothing held out'}"
-    elif (split in ("simple", "one_clause", "two_clauses", "three_clauses", "nested") and shape != split) or (
-        split == "two_clauses_rd" and shape != "two_clauses"
-    ):
-        fault = f"its pattern is {shape}"
-    elif split == "direction" and (meta.get("direction") == "sw") != (part == "test"):
-        fault = f"the target lies {meta.get('direction')}"
-    elif split == "length" and "longest" in meta and (actions > int(meta["longest"])) != (part == "test"):
-        fault = f"it has {actions} actions"
-    elif split == "adverb" and (part == "test") != (said.adverb == "cautiously") and not _is_shot(meta):
-        fault = f"its adverb is {said.adverb!r}"
-    elif split == "verb_adverb" and (part == "test") != ((said.verb, said.adverb) == ("pull", "while spinning")):
-        fault = f"it is {said.verb!r} {said.adverb!r}"
-    if fault:
-        yield Problem("wrong_split", f"it cannot be in {split}/{part}: {fault}")
-
-
-def _is_shot(meta: Mapping[str, Any]) -> bool:
-    return meta.get("part") == "train" and int(meta.get("index", 0)) < int(meta.get("shots", 0))
-
-
-def held_out(world: World, said: Said) -> set[str]:
-    """The held-out combinations that the example shows: a1 … c2."""
-    found = set()
-    nouns = said.nouns
-    if any(n.color == "yellow" and n.head == "square" for n in nouns):
-        found.add("a1")
-    mentioned = world.things[: len(nouns)]
-    if any(n.color == "red" and n.head == "square" for n in nouns) or any(
-        (t.color, t.shape) == ("red", "square") for t in mentioned
-    ):
-        found.add("a2")
-    if any(n.size == "small" and n.head == "cylinder" for n in nouns):
-        found.add("a3")
-    if {"size", "inside"} <= {n.relation for n in nouns}:
-        found.add("b2")
-    shape = pattern_text(nouns)
-    if shape == "two_clauses" and is_novel_trio([(n.size, n.color, n.head) for n in nouns]):
-        found.add("b1")
-    if shape == "three_clauses":
-        found.add("c1")
-    if shape == "nested":
-        found.add("c2")
-    return found
-
-
-def is_novel_trio(phrases: Sequence[tuple[str, str, str]]) -> bool:
-    """Whether this set of three phrases is held out: one in ten, by SplitMix64 of their sorted codes."""
-    codes = sorted(
-        (("", *SIZE_WORDS).index(s) * 5 + ("", *COLOR_WORDS).index(c)) * 5 + (0 if h == "object" else HEADS.index(h) + 1)
-        for s, c, h in phrases
-    )
-    word = ((codes[0] * 75 + codes[1]) * 75 + codes[2] + 0x9E3779B97F4A7C15) % 2**64
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
-    return ((word ^ word >> 31) >> 32) * 10 >> 32 == 0

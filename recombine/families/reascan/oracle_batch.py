@@ -1,50 +1,36 @@
-"""The oracle over a whole batch: compiled laws first, then the plain oracle on the rows that break one, so the findings are its."""
+"""The oracle over a whole batch: laws as tables and compiled code first, then the plain oracle on the rows that break one.
+
+Every input of the compiled code is checked here. A row that is no example of numbers goes to the plain oracle, which says why.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine import kernels
+from recombine.checks import MALFORMED, by_row
 from recombine.columns import Coded, Ragged
-from recombine.core import Batch, Problem
-from recombine.families.reascan import oracle, oracle_reading
+from recombine.core import Batch, Family, Problem, option
+from recombine.families.reascan import oracle, oracle_claims, oracle_reader
 from recombine.families.reascan import oracle_kernel as laws_of
-from recombine.families.reascan.examples import example
-from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, SHAPES, VERBS
+from recombine.families.reascan.oracle_claims import ADVERBS, MOST_NOUNS, VERBS, Facts, Ints, TableClaim, noun_numbers
+from recombine.families.reascan.rows import example
+from recombine.families.reascan.splits import OPTIONS
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Bools = NDArray[np.bool_]
 
 KERNEL_NAME = "recombine.families.reascan.oracle_kernel"
-_HEADS = ("circle", "cylinder", "square", "box")
-_RELATIONS = ("row", "column", "color", "shape", "size", "inside")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """A batch as the laws see it: commands read again, everything else as numbers.
-
-    -1 in `unread` marks commands without sense, 1 in `odd` those that break a rule of the grammar.
-    """
-
-    unread: NDArray[np.int64]
-    odd: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    phrases: NDArray[np.int64]
-    manners: NDArray[np.int64]
-    things: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    agents: NDArray[np.int64]
-    steps: NDArray[np.int64]
-    step_ends: NDArray[np.int64]
-
-
-ODD = 512
+ACTIONS = ("walk", "push", "pull", "stay", "turn left", "turn right")
+COLORS = ("red", "blue", "green", "yellow")
+SHAPES = ("circle", "cylinder", "square", "box")
+BOX, LARGEST_SIZE = 3, 4
+ODD = 1 << 11
 ARTIFACTS: Mapping[int, tuple[str, str]] = MappingProxyType(
     {
         laws_of.BINDING: ("wrong_binding", "a mentioned object is not what its phrase says"),
@@ -54,163 +40,201 @@ ARTIFACTS: Mapping[int, tuple[str, str]] = MappingProxyType(
         ),
         laws_of.SIZES: ("size_class", "the class of a sized phrase does not come in two sizes"),
         laws_of.NEED: ("spare_word", "a word or clause is not needed to find the target"),
+        laws_of.SHARED: ("shared_object", "if two phrases may mean the same object, the command fits several objects"),
         ODD: ("bad_command", "the command breaks a rule of the grammar"),
     }
 )
 """Laws of the sound recipe only: what is an artifact in rows of another recipe, once for each row and kind."""
 
 
-def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
+class Sheet(NamedTuple):
+    """Rows as the compiled laws take them; `…_ends` say where each row's part of the array before ends."""
+
+    grids: Ints  # [n]
+    counts: Ints  # [n]: how many nouns
+    nouns: Ints  # [n, 9, 6]: see `oracle_claims.NOUN_FIELDS`
+    manners: Ints  # [n, 2]: verb, adverb
+    agents: Ints  # [n, 2]: row, column
+    things: Ints  # [objects, 5]: size, colour, shape, row, column
+    ends: Ints  # [n]
+    catches: Ints  # [objects]
+    steps: Ints  # [actions]
+    step_ends: Ints  # [n]
+    marks: Ints  # [spare words]
+    mark_ends: Ints  # [n]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The rows of a batch that can be judged as numbers, and the places of these rows in the batch."""
+
+    rows: Ints
+    sheet: Sheet
+    is_odd: Bools
+    facts: Facts
+    roles: Ints
+
+
+def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]]:
     """Each broken law with the row that breaks it."""
+
+    def plain(row: int) -> list[Problem]:
+        return oracle.validate(example(family, batch, row))
+
     if len(batch) < kernels.COMPILE_FROM_ROWS:
-        for row in range(len(batch)):
-            for problem in oracle.validate(example(batch, row)):
-                yield row, problem
+        yield from by_row(range(len(batch)), plain)
         return
-    read = read_columns(batch)
-    laws = broken_laws(batch, read, compiled=True)
+    try:
+        read = read_batch(batch)
+    except MALFORMED:
+        yield from by_row(range(len(batch)), plain)
+        return
+    laws = np.zeros(len(batch), dtype=np.int64)
+    is_suspect = np.ones(len(batch), dtype=np.bool_)
+    laws[read.rows] = broken_laws(read, compiled=True)
     tolerated = 0 if batch.job.recipe == "sound" else sum(ARTIFACTS)
-    suspects = (laws & ~tolerated != 0) | broken_fields(batch, read) | broken_claims(batch, read)
-    for place in np.flatnonzero((laws != 0) | suspects):
+    is_suspect[read.rows] = broken_fields(batch, read) | broken_claims(family, batch, read)
+    is_suspect |= laws & ~tolerated != 0
+    for place in np.flatnonzero((laws != 0) | is_suspect):
         row = int(place)
-        if suspects[row]:
-            for problem in oracle.validate(example(batch, row)):
-                yield row, problem
+        if is_suspect[row]:
+            yield from by_row((row,), plain)
             continue
         for bit, (code, sentence) in ARTIFACTS.items():
             if laws[row] & bit:
                 yield row, Problem(code, sentence, "artifact")
 
 
-def read_columns(batch: Batch) -> Columns:
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_batch(batch: Batch) -> Reading:
     """The batch as numbers; each command is read by the oracle's own reader."""
-    n, columns = len(batch), batch.columns
-    counts, phrases = np.zeros(n, dtype=np.int64), np.zeros((n, 8, 6), dtype=np.int64)
-    manners, unread, odd = np.zeros((n, 2), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    commands = columns["command"]
-    for row in range(n):
-        try:
-            said = oracle_reading.understand(str(commands[row]))
-        except oracle_reading.Misread:
-            unread[row] = -1
-            continue
-        odd[row] = any(True for _ in oracle_reading.grammar_faults(said))
-        counts[row] = len(said.nouns)
-        phrases[row, : counts[row]] = [_numbers(noun) for noun in said.nouns]
-        manners[row] = VERBS.index(said.verb), ADVERBS.index(said.adverb)
-    names = ("object_sizes", "object_colors", "object_shapes", "object_rows", "object_columns")
-    known: tuple[tuple[str, ...], ...] = ((), COLORS, SHAPES, (), ())
-    things = np.stack([codes_of(cast(Ragged, columns[name]).values, k) for name, k in zip(names, known, strict=True)], axis=1)
-    agents = np.stack([np.asarray(columns["agent_row"]), np.asarray(columns["agent_column"])], axis=1).astype(np.int64)
-    steps = cast(Ragged, columns["actions"])
-    return Columns(
-        unread, odd, counts, phrases, manners, np.ascontiguousarray(things), _ends(cast(Ragged, columns["object_sizes"])), agents,
-        codes_of(steps.values, ACTIONS), _ends(steps),
-    )  # fmt: skip
-
-
-def broken_laws(batch: Batch, read: Columns, compiled: bool) -> NDArray[np.int64]:
-    """The bits of `oracle_kernel` for each row."""
-    broken = np.zeros(len(batch), dtype=np.int64)
-    marks = cast(Ragged, batch.columns["spare_words"])
-    kernels.load(KERNEL_NAME, compiled).check_rows(
-        int(np.asarray(batch.columns["grid_size"])[0]), read.counts, read.phrases, read.things, read.ends, read.agents, read.manners,
-        read.steps, read.step_ends, np.asarray(marks.values).astype(np.int64), _ends(marks), True, broken,
-    )  # fmt: skip
-    return (broken | read.odd * ODD) | read.unread
-
-
-def broken_fields(batch: Batch, read: Columns) -> NDArray[np.bool_]:
-    """Rows with a scalar, or the role of a mentioned object, that does not follow from command, world and actions."""
     columns, n = batch.columns, len(batch)
-    starts = np.concatenate([[0], read.ends[:-1]])
-    down = read.things[starts, 3] - read.agents[:, 0]
-    right = read.things[starts, 4] - read.agents[:, 1]
-    moves = np.concatenate([[0], np.cumsum((read.steps == 1) | (read.steps == 2))])
-    step_starts = np.concatenate([[0], read.step_ends[:-1]])
-    compass = np.array([["nw", "n", "ne"], ["w", "", "e"], ["sw", "s", "se"]])[np.sign(down) + 1, np.sign(right) + 1]
-    due = {
-        "clauses": read.counts - 1,
-        "distance": np.abs(down) + np.abs(right),
-        "action_count": read.step_ends - step_starts,
-        "object_count": read.ends - starts,
-        "interaction": moves[read.step_ends] > moves[step_starts],
-        "form": _forms(read),
+    nouns, counts, manners, is_odd = read_commands([str(columns["command"][row]) for row in range(n)])
+    lists = {name: _list(columns[name], known) for name, known in _LISTS.items()}
+    numbers = {name: _whole(columns[name]) for name in ("grid_size", "agent_row", "agent_column")}
+    is_good = (counts > 0) & _are_worlds(lists, numbers) & _are_lists(lists)
+    is_good &= _texts(columns["agent_heading"]) == "east"
+    rows = np.flatnonzero(is_good)
+    chosen = {name: _chosen(values, offsets, rows) for name, (values, offsets) in lists.items()}
+    things = np.stack([chosen[name][0] for name in _OBJECT[:5]], axis=1)
+    sheet = Sheet(
+        numbers["grid_size"][rows],
+        counts[rows],
+        nouns[rows],
+        manners[rows],
+        np.stack([numbers["agent_row"][rows], numbers["agent_column"][rows]], axis=1),
+        np.ascontiguousarray(things),
+        chosen["object_sizes"][1],
+        chosen["object_catches"][0],
+        *chosen["actions"],
+        *chosen["spare_words"],
+    )
+    index = np.array([batch.index(int(row)) for row in rows], dtype=np.int64)
+    return Reading(rows, sheet, is_odd[rows], facts_of(batch, sheet, index), chosen["object_roles"][0])
+
+
+def read_commands(texts: list[str]) -> tuple[Ints, Ints, Ints, Bools]:
+    """(nouns, their numbers, verbs and adverbs, whether a rule is broken) of each command; 0 nouns if it cannot be read."""
+    n = len(texts)
+    nouns, counts = np.full((n, MOST_NOUNS, 6), -2, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    manners, is_odd = np.zeros((n, 2), dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    for row, text in enumerate(texts):
+        try:
+            said = oracle_reader.understand(text)
+        except oracle_reader.Misread:
+            continue
+        counts[row] = len(said.nouns)
+        nouns[row, : counts[row]] = noun_numbers(said)
+        manners[row] = VERBS.index(said.verb), ADVERBS.index(said.adverb)
+        is_odd[row] = any(True for _ in oracle_reader.grammar_faults(said))
+    return nouns, counts, manners, is_odd
+
+
+_OBJECT = (
+    "object_sizes",
+    "object_colors",
+    "object_shapes",
+    "object_rows",
+    "object_columns",
+    "object_roles",
+    "object_catches",
+)
+_LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(_OBJECT, ()),
+        "object_colors": COLORS,
+        "object_shapes": SHAPES,
+        "object_roles": oracle.ROLES,
+        "actions": ACTIONS,
+        "spare_words": (),
     }
-    wrong = np.zeros(n, dtype=np.bool_)
-    for name, values in due.items():
-        wrong |= np.asarray(columns[name]).astype(np.int64) != values
-    for name, texts in (("verb", np.array(VERBS)[read.manners[:, 0]]), ("adverb", np.array(ADVERBS)[read.manners[:, 1]])):
-        wrong |= _texts(columns[name]) != texts
-    wrong |= _texts(columns["direction"]) != compass
-    wrong |= _texts(columns["pattern"]) != _patterns(read)
-    if batch.job.recipe == "sound":
-        roles = codes_of(cast(Ragged, columns["object_roles"]).values, ("target", "pivot")) if n else np.zeros(0)
-        place = np.arange(len(read.things)) - np.repeat(starts, read.ends - starts)
-        mentioned = np.repeat(read.counts, read.ends - starts)
-        expected = np.where(place == 0, 0, np.where(place < mentioned, 1, 2))
-        wrong |= np.logical_or.reduceat(roles != expected, starts)
-    return wrong
+)
 
 
-def _forms(read: Columns) -> NDArray[np.int64]:
-    value = np.ones(len(read.counts), dtype=np.int64)
-    for j in range(int(read.counts.max(initial=0))):
-        size, color, head, parent, relation = (read.phrases[:, j, a] for a in range(5))
-        link = np.where(j > 0, relation * 2 + (parent == j - 1), 0)
-        value = np.where(j < read.counts, value * 900 + link * 75 + (size * 5 + color + 1) * 5 + head + 1, value)
-    return value * 15 + read.manners[:, 0] * 5 + read.manners[:, 1]
+def _are_worlds(lists: Mapping[str, tuple[Ints, Ints]], numbers: Mapping[str, Ints]) -> Bools:
+    """Rows whose world is possible: what `World.problems` says, as tables."""
+    grid, row, column = numbers["grid_size"], numbers["agent_row"], numbers["agent_column"]
+    offsets = lists["object_sizes"][1]
+    counts = np.diff(offsets)
+    is_good = (grid >= 1) & (grid <= laws_of.MOST_GRID) & (counts >= 1) & (counts < laws_of.MOST)
+    is_good &= (row >= 0) & (column >= 0) & (row < grid) & (column < grid)
+    for name in _OBJECT[1:]:
+        if not np.array_equal(lists[name][1], offsets):
+            is_good &= np.diff(lists[name][1]) == counts
+    rows = np.flatnonzero(is_good)
+    if not len(rows):
+        return is_good
+    size, color, shape, y, x = (_chosen(*lists[name], rows)[0] for name in _OBJECT[:5])
+    whose = np.repeat(np.arange(len(rows)), counts[rows])
+    reach = np.where(shape == BOX, size, 1)
+    is_in = (y >= 0) & (x >= 0) & (y + reach <= grid[rows][whose]) & (x + reach <= grid[rows][whose])
+    is_kind = (size >= 1) & (size <= LARGEST_SIZE) & (color >= 0) & (color < len(COLORS)) & (shape >= 0) & (shape < len(SHAPES))
+    cell = ((whose * 2 + (shape == BOX)) * 256 + np.clip(y, 0, 255)) * 256 + np.clip(x, 0, 255)
+    _, first, how_many = np.unique(cell, return_inverse=True, return_counts=True)
+    is_fine = is_in & is_kind & (how_many[first] == 1)
+    is_good[rows[np.unique(whose[~is_fine])]] = False
+    return is_good
 
 
-def _patterns(read: Columns) -> NDArray[Any]:
-    shapes = np.where(np.arange(8) < read.counts[:, None], read.phrases[:, :, 3], -2)
-    kinds, which = np.unique(shapes, axis=0, return_inverse=True)
-    names = [oracle.pattern_text([oracle_reading.Noun("", "", "", "", int(p), "") for p in kind if p > -2]) for kind in kinds]
-    return np.array(names)[which.reshape(-1)]
+def _are_lists(lists: Mapping[str, tuple[Ints, Ints]]) -> Bools:
+    """Rows whose actions, spare words and catches are within the bounds of the compiled laws."""
+    is_good = np.diff(lists["spare_words"][1]) <= laws_of.MOST_MARKS
+    for name, low, high in (("actions", 0, len(ACTIONS) - 1), ("spare_words", 0, 127), ("object_catches", -1, 127)):
+        values, offsets = lists[name]
+        outside = np.flatnonzero((values < low) | (values > high))
+        is_good[np.searchsorted(offsets, outside, side="right") - 1] = False
+    return is_good
 
 
-def broken_claims(batch: Batch, read: Columns) -> NDArray[np.bool_]:
-    """Rows that cannot stand in their split; the few kinds of splits without held-out words are left to the plain oracle."""
-    job = batch.job
-    if job.split in ("direction", "length", "adverb", "verb_adverb"):
-        return np.array([bool(list(oracle.claim_problems(one.world, oracle_reading.understand(one.inputs["command"]), one.meta)))
-                         for one in (example(batch, row) for row in range(len(batch)))], dtype=np.bool_)  # fmt: skip
-    held = held_out(read)
-    shape = _patterns(read)
-    held["c1"], held["c2"] = shape == "three_clauses", shape == "nested"
-    wrong = np.zeros(len(batch), dtype=np.bool_)
-    if job.split in ("all", *held):
-        for name, shows in held.items():
-            if job.recipe == "sound":
-                wrong |= shows != (name == job.split)
-            elif name != "b1":
-                wrong |= ~shows if name == job.split else shows & (job.split == "all")
-    elif job.split != "pattern":
-        wrong |= shape != job.split.removesuffix("_rd")
-    return wrong
+def _list(column: Any, known: tuple[str, ...]) -> tuple[Ints, Ints]:
+    """(values as numbers, offsets) of a column of lists, cut to what the offsets span."""
+    found = cast(Ragged, column)
+    offsets = np.asarray(found.offsets).astype(np.int64)
+    return codes_of(found.values, known)[offsets[0] : offsets[-1]], offsets - offsets[0]
 
 
-def held_out(read: Columns) -> dict[str, NDArray[np.bool_]]:
-    """For a1 to b2, the rows that show the held-out combination."""
-    is_said = np.arange(8) < read.counts[:, None]
-    size, color, head = (read.phrases[:, :, a] for a in range(3))
-    relation = np.where(is_said, read.phrases[:, :, 4], -1)
-    starts = np.concatenate([[0], read.ends[:-1]])
-    place = np.arange(len(read.things)) - np.repeat(starts, read.ends - starts)
-    is_mentioned = place < np.repeat(read.counts, read.ends - starts)
-    is_red_square = is_mentioned & (read.things[:, 1] == 0) & (read.things[:, 2] == 2)
-    codes = np.sort((size[:, :3] * 5 + color[:, :3] + 1) * 5 + head[:, :3] + 1, axis=1).astype(np.uint64)
-    z = (codes[:, 0] * np.uint64(75) + codes[:, 1]) * np.uint64(75) + codes[:, 2] + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    is_novel = ((z ^ (z >> np.uint64(31))) >> np.uint64(32)) * np.uint64(10) >> np.uint64(32) == 0
-    return {
-        "a1": (is_said & (color == 3) & (head == 2)).any(axis=1),
-        "a2": (is_said & (color == 0) & (head == 2)).any(axis=1) | np.logical_or.reduceat(is_red_square, starts),
-        "a3": (is_said & (size == 1) & (head == 1)).any(axis=1),
-        "b1": is_novel & (read.counts == 3) & (read.phrases[:, 2, 3] == 0),
-        "b2": (relation == 4).any(axis=1) & (relation == 5).any(axis=1),
-    }
+def _chosen(values: Ints, offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """(values, ends) of these rows only."""
+    counts = np.diff(offsets)[rows]
+    ends = np.cumsum(counts)
+    if len(rows) == len(offsets) - 1:
+        return np.ascontiguousarray(values), ends
+    places = np.arange(int(counts.sum())) - np.repeat(ends - counts, counts) + np.repeat(offsets[rows], counts)
+    return np.ascontiguousarray(values[places]), ends
+
+
+def _whole(column: Any) -> Ints:
+    return np.asarray(column).astype(np.int64)
+
+
+def codes_of(values: Any, known: tuple[str, ...]) -> Ints:
+    """Numbers as they are, strings as places in `known` (its length for all others)."""
+    if not isinstance(values, Coded):
+        return np.asarray(values).astype(np.int64)
+    table = np.array([known.index(value) if value in known else len(known) for value in values.values], dtype=np.int64)
+    return table[np.asarray(values.codes).astype(np.int64)]
 
 
 def _texts(column: Any) -> NDArray[Any]:
@@ -219,24 +243,156 @@ def _texts(column: Any) -> NDArray[Any]:
     return np.array([column[row] for row in range(len(column))])
 
 
-def _ends(column: Ragged) -> NDArray[np.int64]:
-    return np.ascontiguousarray(column.offsets[1:] - column.offsets[0]).astype(np.int64)
+def facts_of(batch: Batch, sheet: Sheet, index: Ints) -> Facts:
+    """What claims are judged by."""
+    n = len(sheet.counts)
+    starts = sheet.ends - np.diff(sheet.ends, prepend=0)
+    mentioned = np.full((n, MOST_NOUNS, 3), -2, dtype=np.int64)
+    for k in range(MOST_NOUNS):
+        has = np.flatnonzero((k < sheet.counts) & (starts + k < sheet.ends))
+        mentioned[has, k] = sheet.things[starts[has] + k, :3]
+    places = np.concatenate([sheet.grids[:, None], sheet.things[starts, 3:5], sheet.agents], axis=1)
+    actions = np.diff(sheet.step_ends, prepend=0)
+    job = batch.job
+    options = {name: option(job, OPTIONS, name) for name in ("longest", "shots", "c2_relations")}
+    return Facts(sheet.nouns, sheet.counts, sheet.manners, mentioned, places, actions, index, job.recipe, job.seed, options)
 
 
-def codes_of(values: Any, known: tuple[str, ...]) -> NDArray[np.int64]:
-    """Numbers as they are, strings as places in `known` (its length for all others)."""
-    if not isinstance(values, Coded):
-        return np.asarray(values).astype(np.int64)
-    table = np.array([known.index(value) if value in known else len(known) for value in values.values], dtype=np.int64)
-    return table[np.asarray(values.codes).astype(np.int64)]
+# --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def _numbers(noun: oracle_reading.Noun) -> tuple[int, int, int, int, int, int]:
-    return (
-        ("", "small", "big").index(noun.size),
-        COLORS.index(noun.color) if noun.color else -1,
-        _HEADS.index(noun.head) if noun.head != "object" else -1,
-        noun.parent,
-        _RELATIONS.index(noun.relation) if noun.relation else -1,
-        int(noun.determiner == "the"),
-    )
+def broken_laws(read: Reading, compiled: bool) -> Ints:
+    """The bits of `oracle_kernel` for each row."""
+    broken = np.zeros(len(read.rows), dtype=np.int64)
+    kernels.load(KERNEL_NAME, compiled).check_rows(read.sheet, True, broken)
+    return broken | read.is_odd * ODD
+
+
+def broken_claims(family: Family, batch: Batch, read: Reading) -> Bools:
+    """Rows that cannot stand in their split and part; all of them if the oracle does not know the split."""
+    claim = oracle_claims.CLAIMS.get(batch.job.split)
+    if claim is None:
+        return np.ones(len(read.rows), dtype=np.bool_)
+    if isinstance(claim, TableClaim):
+        return claim.broken(read.facts, batch.job.part)
+    found = [claim(example(family, batch, int(row)), batch.job.part) != "" for row in read.rows]
+    return np.array(found, dtype=np.bool_)
+
+
+def broken_fields(batch: Batch, read: Reading) -> Bools:
+    """Rows with a column that does not follow from command, world and actions."""
+    columns, rows, sheet, facts = batch.columns, read.rows, read.sheet, read.facts
+    down, right = facts.places[:, 1] - facts.places[:, 3], facts.places[:, 2] - facts.places[:, 4]
+    moves = np.concatenate([[0], np.cumsum((sheet.steps == 1) | (sheet.steps == 2))])
+    step_starts = sheet.step_ends - facts.actions
+    compass = np.array([["nw", "n", "ne"], ["w", "", "e"], ["sw", "s", "se"]])[np.sign(down) + 1, np.sign(right) + 1]
+    due = {
+        "clauses": sheet.counts - 1,
+        "distance": np.abs(down) + np.abs(right),
+        "action_count": facts.actions,
+        "object_count": np.diff(sheet.ends, prepend=0),
+        "interaction": moves[sheet.step_ends] > moves[step_starts],
+        "form": oracle_claims.form_numbers(facts),
+    }
+    texts = {
+        "verb": np.array(VERBS)[sheet.manners[:, 0]],
+        "adverb": np.array(ADVERBS)[sheet.manners[:, 1]],
+        "direction": compass,
+        "pattern": _patterns(facts),
+    }
+    wrong = np.zeros(len(rows), dtype=np.bool_)
+    for name, values in due.items():
+        wrong |= _whole(columns[name])[rows] != values
+    for name, words in texts.items():
+        wrong |= _texts(columns[name])[rows] != words
+    is_sound = batch.job.recipe == "sound"
+    return wrong | _broken_roles(batch, read) | _broken_notes(batch, read) | _broken_marks(read, is_sound)
+
+
+def _patterns(facts: Facts) -> NDArray[Any]:
+    kinds, which = np.unique(facts.column("parent"), axis=0, return_inverse=True)
+    names = [oracle.pattern_text([oracle_reader.Noun("", "", "", "", int(p), "") for p in kind if p > -2]) for kind in kinds]
+    return np.array(names)[which.reshape(-1)]
+
+
+def _broken_roles(batch: Batch, read: Reading) -> Bools:
+    """Rows whose roles, catches and distractor flags do not fit each other."""
+    sheet, roles, catches, is_sound = read.sheet, read.roles, read.sheet.catches, batch.job.recipe == "sound"
+    sizes = np.diff(sheet.ends, prepend=0)
+    whose = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(roles)) - np.repeat(sheet.ends - sizes, sizes)
+    is_reader = (catches >= 0) & (catches < 64)
+    kind = catches % 8
+    fits = [
+        catches == -1,
+        catches == -1,
+        is_reader & (kind == 3),
+        is_reader & (kind < 3),
+        catches >= 64,
+        is_reader & (kind == 0),
+    ]
+    is_wrong = np.ones(len(roles), dtype=np.bool_)
+    for code in range(len(oracle.ROLES)):
+        is_wrong &= (roles != code) | ~(fits[code] if is_sound and code < len(fits) else catches == -1)
+    if is_sound:
+        is_wrong |= is_reader & ~_exist(sheet, whose, catches)
+        is_wrong |= np.where(place == 0, roles != 0, np.where(place < sheet.counts[whose], roles != 1, roles < 2))
+        marks = np.repeat(np.arange(len(sizes)), np.diff(sheet.mark_ends, prepend=0)) * 128 + sheet.marks
+        is_wrong |= is_reader & (roles != oracle.ROLES.index("contrast")) & np.isin(whose * 128 + catches, marks)
+    wrong = np.bincount(whose[is_wrong], minlength=len(sizes)) > 0
+    group = np.maximum(sheet.counts - 1, 1)
+    for name in ("relation", "attribute", "isomorphism", "random"):
+        count = np.bincount(whose[roles == oracle.ROLES.index(name)], minlength=len(sizes))
+        may = must = count > 0
+        if not is_sound and name == "relation":
+            may, must = count >= group, (count >= group**2) & (sheet.counts > 1)
+        elif not is_sound and name == "attribute":
+            may, must = count == sheet.counts, np.zeros(len(count), dtype=np.bool_)
+        elif not is_sound and name == "isomorphism":
+            may = must = count == 3
+        flag = _whole(batch.columns[f"{name}_distractor"])[read.rows] != 0
+        wrong |= (flag & ~may) | (~flag & must)
+    return wrong
+
+
+def _exist(sheet: Sheet, whose: Ints, codes: Ints) -> Bools:
+    """Whether each code 8 * j + kind names a word or clause of the command of its row."""
+    node, kind = np.clip(codes // 8, 0, MOST_NOUNS - 1), codes % 8
+    nouns = sheet.nouns[whose, node]
+    has_word = np.stack([nouns[:, 0] > 0, nouns[:, 1] >= 0, (nouns[:, 2] >= 0) & (nouns[:, 2] != BOX), node > 0], axis=1)
+    found: Bools = (codes // 8 < sheet.counts[whose]) & (kind < 4) & has_word[np.arange(len(kind)), kind % 4]
+    return found
+
+
+def _broken_marks(read: Reading, is_sound: bool) -> Bools:
+    """Rows with a spare word that the command does not have, or twice; in `release` with any."""
+    sheet, counts = read.sheet, np.diff(read.sheet.mark_ends, prepend=0)
+    if not is_sound:
+        return counts > 0
+    whose = np.repeat(np.arange(len(counts)), counts)
+    _, first = np.unique(whose * 128 + sheet.marks, return_index=True)
+    is_wrong = ~_exist(sheet, whose, sheet.marks)
+    is_wrong[np.setdiff1d(np.arange(len(whose)), first)] = True
+    return np.bincount(whose[is_wrong], minlength=len(counts)) > 0
+
+
+def _broken_notes(batch: Batch, read: Reading) -> Bools:
+    """Rows whose column `strategy` cannot be: see `oracle._are_notes`."""
+    values, offsets = _list(batch.columns["strategy"], ())
+    counts = np.diff(offsets)[read.rows]
+    if batch.job.recipe == "sound":
+        return counts != 0
+    wrong = counts != 5
+    good = np.flatnonzero(~wrong)
+    notes = values[offsets[read.rows[good]][:, None] + np.arange(5)]
+    node, kind, swap = notes[:, 0], notes[:, 1], notes[:, 2]
+    flags = {n: _whole(batch.columns[f"{n}_distractor"])[read.rows[good]] != 0 for n in ("attribute", "isomorphism")}
+    is_none = (node == -1) & (kind == -1)
+    is_known = (node >= 0) & (node < read.sheet.counts[good]) & (kind >= 0) & (kind < 3)
+    nouns = read.sheet.nouns[good, np.clip(node, 0, MOST_NOUNS - 1)]
+    words = np.stack([nouns[:, 0] > 0, nouns[:, 1] >= 0, nouns[:, 2] >= 0], axis=1)
+    is_able = (nouns[:, 2] >= 0) & (nouns[:, 2] != BOX) & words[np.arange(len(good)), np.clip(kind, 0, 2)]
+    is_fine = np.where(is_none, ~flags["attribute"], is_known & is_able)
+    is_fine &= (notes[:, 3] == 1) & (notes[:, 4] == 2) & (swap >= 0) & (swap <= 2) & ((swap != 0) | ~flags["isomorphism"])
+    wrong[good] |= ~is_fine
+    return wrong

@@ -6,23 +6,35 @@ command can mean are found by trying every combination of objects, phrase by phr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from recombine.families.reascan.oracle_batch import Sheet
+
+Ints = NDArray[np.int64]
 
 KERNEL = True
 LEAN = True
 
-REFERENT, DETERMINER, BINDING, ACTIONS, READING, SIZES, NEED, MARK, REPLAY = 1, 2, 4, 8, 16, 32, 64, 128, 256
+REFERENT, DETERMINER, BINDING, ACTIONS, READING, SIZES, NEED, MARK, REPLAY, SHARED, SWAPS = (
+    1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
+)  # fmt: skip
 """What each bit of the result says is broken."""
 SIZE_WORD, COLOR_WORD, HEAD, PARENT, RELATION, IS_THE = 0, 1, 2, 3, 4, 5
 """Columns of a phrase: size word 0–2 (none, small, big), colour and head -1 if open, box 3, relation 0–5 (inside 5)."""
 THING_SIZE, THING_COLOR, THING_SHAPE, THING_ROW, THING_COLUMN = 0, 1, 2, 3, 4
 IS_BOX, IS_INSIDE = 3, 5
-MOST = 32
+MOST_MARKS, MOST_NOUNS = 64, 9
+SWAP_FROM, NOUNS_CODE = 64, 8
+"""An isomorphic decoy catches reader 64 + 8 * a + b, who swaps a word between nouns a and b."""
+MOST, MOST_GRID = 32, 24
+"""Rows of a world, and the largest grid. Callers check every input against them: nothing is checked here."""
 
 
-def is_related(world: Any, relation: Any, a: Any, b: Any) -> Any:
+def is_related(world: Ints, relation: int, a: int, b: int) -> Any:
     """Whether object a is in the relation to object b."""
     if a == b:
         return False
@@ -42,12 +54,12 @@ def is_related(world: Any, relation: Any, a: Any, b: Any) -> Any:
     return below >= 0 and right >= 0 and below < world[b, THING_SIZE] and right < world[b, THING_SIZE]
 
 
-def is_member(world: Any, i: Any, color: Any, head: Any) -> Any:
+def is_member(world: Ints, i: int, color: int, head: int) -> Any:
     """Whether object i belongs to the comparison class."""
     return (color < 0 or world[i, THING_COLOR] == color) and (head < 0 or world[i, THING_SHAPE] == head)
 
 
-def is_true_of(world: Any, n: Any, i: Any, size: Any, color: Any, head: Any, superlative: Any) -> Any:
+def is_true_of(world: Ints, n: int, i: int, size: int, color: int, head: int, superlative: bool) -> Any:
     """Whether the phrase is true of object i, relations aside."""
     if not is_member(world, i, color, head):
         return False
@@ -63,7 +75,7 @@ def is_true_of(world: Any, n: Any, i: Any, size: Any, color: Any, head: Any, sup
     return has_larger if size == 1 else has_smaller
 
 
-def sizes_in_class(world: Any, n: Any, color: Any, head: Any) -> Any:
+def sizes_in_class(world: Ints, n: int, color: int, head: int) -> Any:
     """How many different sizes the class has."""
     found = 0
     for size in range(1, 5):
@@ -74,8 +86,22 @@ def sizes_in_class(world: Any, n: Any, color: Any, head: Any) -> Any:
     return found
 
 
-def rivals(world: Any, n: Any, said: Any, k: Any, gone: Any, superlative: Any, choice: Any, truth: Any, need: Any) -> Any:
-    """How many objects the phrases with gone[j] == 0 can mean, counted up to `need`; every combination of objects is tried."""
+def rivals(
+    world: Ints,
+    n: int,
+    said: Ints,
+    k: int,
+    gone: Ints,
+    superlative: bool,
+    can_share: bool,
+    choice: Ints,
+    truth: Ints,
+    need: int,
+) -> Any:
+    """How many objects the phrases with gone[j] == 0 can mean, counted up to `need`; every combination of objects is tried.
+
+    `can_share`: two phrases may mean the same object, but no object is related to itself.
+    """
     for j in range(k):
         for i in range(n):
             truth[j, i] = 0
@@ -83,14 +109,16 @@ def rivals(world: Any, n: Any, said: Any, k: Any, gone: Any, superlative: Any, c
                 truth[j, i] = 1
     found = 0
     for root in range(n):
-        if truth[0, root] == 1 and completes(world, n, said, k, gone, choice, truth, root):
+        if truth[0, root] == 1 and completes(world, n, said, k, gone, can_share, choice, truth, root):
             found += 1
             if found >= need:
                 return found
     return found
 
 
-def completes(world: Any, n: Any, said: Any, k: Any, gone: Any, choice: Any, truth: Any, root: Any) -> Any:
+def completes(
+    world: Ints, n: int, said: Ints, k: int, gone: Ints, can_share: bool, choice: Ints, truth: Ints, root: int
+) -> Any:
     """Whether the other phrases find different objects if the first one is `root`: an odometer over all choices."""
     choice[0] = root
     j = 1
@@ -110,7 +138,7 @@ def completes(world: Any, n: Any, said: Any, k: Any, gone: Any, choice: Any, tru
                 choice[j] = -1
             continue
         choice[j] += 1
-        while choice[j] < n and not fits_here(world, said, gone, choice, truth, j):
+        while choice[j] < n and not fits_here(world, said, gone, can_share, choice, truth, j):
             choice[j] += 1
         if choice[j] >= n:
             j -= 1
@@ -121,12 +149,12 @@ def completes(world: Any, n: Any, said: Any, k: Any, gone: Any, choice: Any, tru
     return k == 1
 
 
-def fits_here(world: Any, said: Any, gone: Any, choice: Any, truth: Any, j: Any) -> Any:
+def fits_here(world: Ints, said: Ints, gone: Ints, can_share: bool, choice: Ints, truth: Ints, j: int) -> Any:
     """Whether phrase j's present choice is true of it, related to its parent's, and nobody else's."""
     if truth[j, choice[j]] == 0:
         return False
     for e in range(j):
-        if gone[e] == 0 and choice[e] == choice[j]:
+        if not can_share and gone[e] == 0 and choice[e] == choice[j]:
             return False
     return is_related(world, said[j, RELATION], choice[said[j, PARENT]], choice[j])
 
@@ -134,7 +162,7 @@ def fits_here(world: Any, said: Any, gone: Any, choice: Any, truth: Any, j: Any)
 # --- acting ----------------------------------------------------------------------------------------------------------
 
 
-def emit(out: Any, m: Any, action: Any, is_spin: Any, is_careful: Any, is_slow: Any, turn: Any) -> Any:
+def emit(out: Ints, m: int, action: int, is_spin: bool, is_careful: bool, is_slow: bool, turn: int) -> Any:
     """Append one step with its turn (0 none, 1 right, 2 half, 3 left) and its manner; actions: walk, push, pull, stay, left, right."""
     if is_spin:
         for _ in range(4):
@@ -158,7 +186,7 @@ def emit(out: Any, m: Any, action: Any, is_spin: Any, is_careful: Any, is_slow: 
     return m
 
 
-def write_plan(world: Any, n: Any, grid: Any, row: Any, column: Any, verb: Any, adverb: Any, out: Any) -> Any:
+def write_plan(world: Ints, n: int, grid: int, row: int, column: int, verb: int, adverb: int, out: Ints) -> Any:
     """The actions for object 0 by the rules of movement; returns how many. Headings: 0 east, 1 south, 2 west, 3 north."""
     is_zigzag, is_spin, is_careful, is_slow = adverb == 1, adverb == 2, adverb == 3, adverb == 4
     goal_row, goal_column = world[0, THING_ROW], world[0, THING_COLUMN]
@@ -191,7 +219,7 @@ def write_plan(world: Any, n: Any, grid: Any, row: Any, column: Any, verb: Any, 
     return m
 
 
-def is_clear(world: Any, n: Any, grid: Any, row: Any, column: Any) -> Any:
+def is_clear(world: Ints, n: int, grid: int, row: int, column: int) -> Any:
     """Whether the cell is in the grid and holds no object but boxes (and the target itself)."""
     if row < 0 or column < 0 or row >= grid or column >= grid:
         return False
@@ -201,7 +229,7 @@ def is_clear(world: Any, n: Any, grid: Any, row: Any, column: Any) -> Any:
     return True
 
 
-def acts_out(world: Any, n: Any, grid: Any, row: Any, column: Any, verb: Any, actions: Any, m: Any) -> Any:
+def acts_out(world: Ints, n: int, grid: int, row: int, column: int, verb: int, actions: Ints, m: int) -> Any:
     """Whether the actions can be done one by one, and end with the agent and the target in one cell (the target's, for a walk)."""
     facing, strain = 0, 0
     target_row, target_column = world[0, THING_ROW], world[0, THING_COLUMN]
@@ -235,7 +263,7 @@ def acts_out(world: Any, n: Any, grid: Any, row: Any, column: Any, verb: Any, ac
 
 
 def need_flags(
-    world: Any, n: Any, said: Any, k: Any, marked: Any, n_marked: Any, gone: Any, choice: Any, truth: Any, readings: Any
+    world: Ints, n: int, said: Ints, k: int, marked: Ints, n_marked: int, gone: Ints, choice: Ints, truth: Ints, readings: int
 ) -> Any:
     """NEED for a word or clause that can be left out unmarked, MARK for a mark on one that cannot."""
     broken = 0
@@ -260,7 +288,7 @@ def need_flags(
                         gone[e] = 1
             is_needed = True
             for reading in range(readings):
-                is_needed = is_needed and rivals(world, n, said, k, gone, reading == 1, choice, truth, 2) == 2
+                is_needed = is_needed and rivals(world, n, said, k, gone, reading == 1, False, choice, truth, 2) == 2
             if kind < 3:
                 said[j, kind] = kept
             is_marked = False
@@ -273,63 +301,79 @@ def need_flags(
     return broken
 
 
-def check_rows(
-    grid: Any,
-    counts: Any,
-    phrases: Any,
-    things: Any,
-    ends: Any,
-    agents: Any,
-    manners: Any,
-    steps: Any,
-    step_ends: Any,
-    marks: Any,
-    mark_ends: Any,
-    is_sound: Any,
-    broken: Any,
-) -> None:
-    """Set broken[i] for each row: counts and phrases[N, 8, 6], things[M, 5] up to ends[i], agents[N, 2], manners[N, 2], actions, marks."""
+def swap_flags(world: Ints, n: int, said: Ints, k: int, catches: Ints, gone: Ints, choice: Ints, truth: Ints) -> Any:
+    """SWAPS if the isomorphic decoys of some pair of phrases are not what a reader takes who swaps a word between the two."""
+    for j in range(k):
+        gone[j] = 0
+    for i in range(n):
+        if catches[i] < SWAP_FROM:
+            continue
+        a, b = (catches[i] - SWAP_FROM) // NOUNS_CODE, catches[i] % NOUNS_CODE
+        if a >= k or b >= k or a == b:
+            return SWAPS
+        is_caught = False
+        for kind in range(3):
+            x, y = said[a, kind], said[b, kind]
+            is_absent = x == 0 or y == 0 if kind == 0 else x < 0 or y < 0
+            if is_absent or x == y or (kind == HEAD and IS_BOX in (x, y)):
+                continue
+            said[a, kind], said[b, kind] = y, x
+            rivals(world, n, said, k, gone, False, False, choice, truth, 0)
+            for o in range(n):
+                if catches[o] == catches[i] and truth[0, o] == 1:
+                    is_caught = is_caught or completes(world, n, said, k, gone, False, choice, truth, o)
+            said[a, kind], said[b, kind] = x, y
+        if not is_caught:
+            return SWAPS
+    return 0
+
+
+def check_rows(sheet: Sheet, is_sound: bool, broken: Ints) -> None:
+    """Set broken[i] for each row of the sheet; `oracle_batch` has checked that every number is within its bounds."""
     world = np.zeros((MOST, 5), dtype=np.int64)
-    said = np.zeros((8, 6), dtype=np.int64)
-    gone = np.zeros(8, dtype=np.int64)
-    choice = np.zeros(9, dtype=np.int64)
-    truth = np.zeros((8, MOST), dtype=np.int64)
-    out = np.zeros(20 * grid + 16, dtype=np.int64)
-    marked = np.zeros(64, dtype=np.int64)
+    said = np.zeros((MOST_NOUNS, 6), dtype=np.int64)
+    gone = np.zeros(MOST_NOUNS, dtype=np.int64)
+    choice = np.zeros(MOST_NOUNS + 1, dtype=np.int64)
+    truth = np.zeros((MOST_NOUNS, MOST), dtype=np.int64)
+    out = np.zeros(20 * MOST_GRID + 16, dtype=np.int64)
+    marked = np.zeros(MOST_MARKS, dtype=np.int64)
     start, first, mark = 0, 0, 0
-    for i in range(counts.shape[0]):
-        n, k = ends[i] - start, counts[i]
+    for i in range(sheet.counts.shape[0]):
+        n, k, grid = sheet.ends[i] - start, sheet.counts[i], sheet.grids[i]
+        row, column, verb, adverb = sheet.agents[i, 0], sheet.agents[i, 1], sheet.manners[i, 0], sheet.manners[i, 1]
         for o in range(n):
             for a in range(5):
-                world[o, a] = things[start + o, a]
+                world[o, a] = sheet.things[start + o, a]
         for j in range(k):
             gone[j] = 0
             for a in range(6):
-                said[j, a] = phrases[i, j, a]
-        n_marked = mark_ends[i] - mark
+                said[j, a] = sheet.nouns[i, j, a]
+        n_marked = sheet.mark_ends[i] - mark
         for e in range(n_marked):
-            marked[e] = marks[mark + e]
+            marked[e] = sheet.marks[mark + e]
         broken[i] = world_flags(world, n, said, k, gone, choice, truth, is_sound)
-        m = write_plan(world, n, grid, agents[i, 0], agents[i, 1], manners[i, 0], manners[i, 1], out)
-        if m != step_ends[i] - first:
+        # The answer is the plan that the rules of movement give.
+        m = write_plan(world, n, grid, row, column, verb, adverb, out)
+        if m != sheet.step_ends[i] - first:
             broken[i] |= ACTIONS
         else:
             for e in range(m):
-                if out[e] != steps[first + e]:
+                if out[e] != sheet.steps[first + e]:
                     broken[i] |= ACTIONS
-        if not acts_out(
-            world, n, grid, agents[i, 0], agents[i, 1], manners[i, 0], steps[first : step_ends[i]], step_ends[i] - first
-        ):
+        # The answer can be acted out.
+        last = sheet.step_ends[i]
+        if not acts_out(world, n, grid, row, column, verb, sheet.steps[first:last], last - first):
             broken[i] |= REPLAY
         if is_sound:
             broken[i] |= need_flags(world, n, said, k, marked, n_marked, gone, choice, truth, 2)
-        start, first, mark = ends[i], step_ends[i], mark_ends[i]
+            broken[i] |= swap_flags(world, n, said, k, sheet.catches[start : sheet.ends[i]], gone, choice, truth)
+        start, first, mark = sheet.ends[i], sheet.step_ends[i], sheet.mark_ends[i]
 
 
-def world_flags(world: Any, n: Any, said: Any, k: Any, gone: Any, choice: Any, truth: Any, is_sound: Any) -> Any:
+def world_flags(world: Ints, n: int, said: Ints, k: int, gone: Ints, choice: Ints, truth: Ints, is_sound: bool) -> Any:
     """Referent, determiners, binding, and for sound rows the size laws."""
     broken = 0
-    if rivals(world, n, said, k, gone, False, choice, truth, 2) != 1:
+    if rivals(world, n, said, k, gone, False, False, choice, truth, 2) != 1:
         broken |= REFERENT
     for j in range(k):
         fitting = 0
@@ -337,18 +381,25 @@ def world_flags(world: Any, n: Any, said: Any, k: Any, gone: Any, choice: Any, t
             fitting += truth[j, o]
         if said[j, IS_THE] != (1 if j == 0 or fitting == 1 else 0):
             broken |= DETERMINER
-        if is_sound and (truth[j, j] == 0 or (j > 0 and not is_related(world, said[j, RELATION], said[j, PARENT], j))):
+        if is_sound and (
+            j >= n or truth[j, j] == 0 or (j > 0 and not is_related(world, said[j, RELATION], said[j, PARENT], j))
+        ):
             broken |= BINDING
-    if not completes(world, n, said, k, gone, choice, truth, 0) or truth[0, 0] == 0:
+    if not completes(world, n, said, k, gone, False, choice, truth, 0) or truth[0, 0] == 0:
         broken |= REFERENT
     if not is_sound:
         return broken
     if (
-        rivals(world, n, said, k, gone, True, choice, truth, 2) != 1
+        rivals(world, n, said, k, gone, True, False, choice, truth, 2) != 1
         or truth[0, 0] == 0
-        or not completes(world, n, said, k, gone, choice, truth, 0)
+        or not completes(world, n, said, k, gone, False, choice, truth, 0)
     ):
         broken |= READING
+    # One referent also if two phrases may mean the same object, under both readings of size words.
+    for reading in range(2):
+        if rivals(world, n, said, k, gone, reading == 1, True, choice, truth, 2) > 1:
+            broken |= SHARED
+    # The class of a sized phrase has two sizes, also without its colour word or its shape word.
     for j in range(k):
         if said[j, SIZE_WORD] == 0:
             continue

@@ -37,8 +37,10 @@ RELATION_WORDS = (
     "in the same size as",
     "inside of",
 )
-N_PHRASES = 75
-"""A phrase's code is (size word * 5 + colour + 1) * 5 + shape + 1: 75 in all, 0 is "object"."""
+N_PHRASES, N_ADVERBS, N_MANNERS = 75, 5, 15
+"""How many phrases, adverbs, and pairs of verb and adverb there are. A phrase's code is (size word * 5 + colour + 1) * 5 + shape + 1."""
+N_DIGITS = 2 * 6 * N_PHRASES
+"""A digit of a form: relation, whether the phrase hangs on the one before it, and the phrase."""
 MAX_COMMAND = 2_000
 """Longest command text that is parsed, in characters."""
 
@@ -252,12 +254,19 @@ def each_structure(widths: Widths) -> Iterator[tuple[tuple[int, ...], tuple[int,
 
 
 def is_dead(command: Command) -> bool:
-    """Whether no world can make every word of the command necessary; such commands are never drawn.
+    """Whether no world can make every word of the command necessary and mean one object; such commands are never drawn.
 
-    Nested commands only: "the small red circle … a square that is in the same size as a red circle". Whatever size the square
-    has, the size word of the first phrase sees to a red circle of that size.
+    There are two kinds, both with a clause inside a clause. "the red circle that is in the same row as a square that is in the same
+    row as a circle": the last circle may be the first. "the small red circle … a square that is in the same size as a red circle":
+    whatever size the square has, the size word of the first phrase sees to a red circle of that size.
     """
     said = command.description
+    for k in range(2, len(said.phrases)):
+        parent = said.parents[k]
+        if parent > 0 and k not in said.parents and said.relations[k] == said.relations[parent]:
+            first, last = said.phrases[said.parents[parent]], said.phrases[k]
+            if last.size in ("", first.size) and last.color in ("", first.color) and last.shape in ("", first.shape):
+                return True
     if len(said.phrases) != 3 or said.parents[2] != 1 or said.relations[2] != "size":
         return False
     first, last = said.phrases[0], said.phrases[2]
@@ -284,16 +293,16 @@ def encode_form(command: Command) -> int:
     for k, phrase in enumerate(command.phrases):
         relation = RELATIONS.index(said.relations[k]) if k else 0
         is_deeper = 1 if k and said.parents[k] == k - 1 else 0
-        value = value * 900 + (relation * 2 + is_deeper) * N_PHRASES + phrase_code(phrase)
-    return value * 15 + VERBS.index(command.verb) * 5 + ADVERBS.index(command.adverb)
+        value = value * N_DIGITS + (relation * 2 + is_deeper) * N_PHRASES + phrase_code(phrase)
+    return value * N_MANNERS + VERBS.index(command.verb) * N_ADVERBS + ADVERBS.index(command.adverb)
 
 
 def decode_form(form: int) -> Command:
     """The command with this number."""
-    value, manner = divmod(form, 15)
+    value, manner = divmod(form, N_MANNERS)
     digits: list[int] = []
     while value > 1:
-        value, digit = divmod(value, 900)
+        value, digit = divmod(value, N_DIGITS)
         digits.append(digit)
     if value != 1 or not 1 <= len(digits) <= MAX_PHRASES:
         raise UsageError(f"{shown(form)} is not the number of a command.")
@@ -305,7 +314,9 @@ def decode_form(form: int) -> Command:
         if k:
             parents.append(k - 1 if link % 2 else parents[k - 1])
             relations.append(RELATIONS[link // 2])
-    return Command(VERBS[manner // 5], ADVERBS[manner % 5], Description(tuple(phrases), tuple(parents), tuple(relations)))
+    return Command(
+        VERBS[manner // N_ADVERBS], ADVERBS[manner % N_ADVERBS], Description(tuple(phrases), tuple(parents), tuple(relations))
+    )
 
 
 # --- text ------------------------------------------------------------------------------------------------------------

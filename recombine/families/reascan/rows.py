@@ -1,79 +1,368 @@
-"""A finished row into the outputs: objects, actions, text and scalars, for both recipes."""
+"""Rows: the arrays that kernels fill, the columns that come out of them, and one row as an `Example`."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from recombine.families.reascan.commands import spell
-from recombine.families.reascan.growing import GRID, NODES, N
-from recombine.grid.codes import DO_PULL, DO_PUSH
+import numpy as np
+from numpy.typing import NDArray
 
-KERNEL = True
-LEAN = True
+from recombine.columns import Coded, Ragged, Text
+from recombine.core import Batch, ColumnType, Example, Family, option
+from recombine.families.reascan import kernel
+from recombine.families.reascan.plan import (
+    MAX_PHRASES,
+    N_ADVERBS,
+    N_MANNERS,
+    N_PHRASES,
+    PATTERNS,
+    Widths,
+    encode_form,
+    parents_of,
+    parse_command,
+    roots,
+    spellings,
+    step_table,
+)
+from recombine.families.reascan.splits import OPTIONS, Combination
+from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, DIRECTIONS, HEADINGS, SHAPES, VERBS
+from recombine.grid.world import WORLD_SCHEMA, World, inputs_of, world_of
 
-FORM, AGENT_CELL, MOVED, LENGTH, FLAGS, SPARE, PATTERN, ATTEMPTS = 0, 1, 2, 3, 4, 5, 6, 7
-"""Columns of `rows`, the scalars of each row."""
-FLAG_RELATION, FLAG_ATTRIBUTE, FLAG_ISOMORPHISM, FLAG_RANDOM = 1, 2, 4, 8
+if TYPE_CHECKING:
+    from recombine.columns import Column
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+Bytes = NDArray[np.uint8]
+Int8s = NDArray[np.int8]
+
+MOST_THINGS, MOST_NODES = 32, 8
+"""Rows of `things`, and places for phrases, in every bundle."""
+LONGEST_PHRASE = 80
+"""A clause with its phrase has fewer letters than this."""
+ROLES = ("target", "pivot", "relation", "attribute", "isomorphism", "contrast", "random")
+"""Why an object is there; codes in `kernel`."""
+SCHEMA: Mapping[str, ColumnType] = MappingProxyType(
+    {
+        "command": "string",
+        "actions": "list<string>",
+        "verb": "string",
+        "adverb": "string",
+        "pattern": "string",
+        "clauses": "int8",
+        "form": "int64",
+        "direction": "string",
+        "distance": "int8",
+        "action_count": "int16",
+        "object_count": "int8",
+        "interaction": "bool",
+        "relation_distractor": "bool",
+        "attribute_distractor": "bool",
+        "isomorphism_distractor": "bool",
+        "random_distractor": "bool",
+        **WORLD_SCHEMA,
+        "object_catches": "list<int8>",
+        "spare_words": "list<int8>",
+        "strategy": "list<int8>",
+    }
+)
+"""`object_catches`: the code of the reader whom a decoy is there to catch, -1 for none (see `explain.reader_name`);
+`spare_words`: codes of words and clauses that are not needed; `strategy`: what the release recipe notes down (see `release`)."""
+LIMITS: Mapping[int, int] = MappingProxyType({1: 16, 2: 16, 3: 20, 4: 24})
+"""Most objects in a world by the number of phrases; 28 beyond."""
 
 
-def write_row(
-    i: Any,
-    form: Any,
-    flags: Any,
-    attempts: Any,
-    p: Any,
-    things: Any,
-    st: Any,
-    codes: Any,
-    links: Any,
-    the: Any,
-    marks: Any,
-    agent: Any,
-    out: Any,
-    length: Any,
-    letters: Any,
-    starts: Any,
-    rows: Any,
-    flat: Any,
-    flat_ends: Any,
-    steps: Any,
-    step_ends: Any,
-    text: Any,
-    text_ends: Any,
-    spare: Any,
-    ends: Any,
-) -> None:
-    """Write a finished row to the outputs; `ends` holds how far each of them is filled."""
-    nodes, n = st[NODES], st[N]
-    m = ends[0]
-    for k in range(n):
-        for a in range(5):
-            flat[a, m] = things[k, a]
-        flat[5, m] = marks[0, k]
-        flat[6, m] = marks[1, k]
-        m += 1
-    ends[0] = m
-    flat_ends[i] = m
-    m = ends[1]
-    for k in range(length):
-        steps[m] = out[k]
-        m += 1
-    ends[1] = m
-    step_ends[i] = m
-    ends[2] = spell(form, the, nodes, codes, links, letters, starts, text, ends[2])
-    text_ends[i] = ends[2]
-    for k in range(marks[2, 0]):
-        spare[ends[3]] = marks[2, 1 + k]
-        ends[3] += 1
-    has_moved = 0
-    for k in range(length):
-        if out[k] == DO_PUSH or out[k] == DO_PULL:
-            has_moved = 1
-    rows[i, FORM] = form
-    rows[i, AGENT_CELL] = agent[0] * st[GRID] + agent[1]
-    rows[i, MOVED] = has_moved
-    rows[i, LENGTH] = length
-    rows[i, FLAGS] = flags
-    rows[i, SPARE] = marks[2, 0]
-    rows[i, PATTERN] = p
-    rows[i, ATTEMPTS] = attempts
+# --- what kernels work in --------------------------------------------------------------------------------------------------------
+
+
+class Scene(NamedTuple):
+    """The world that is being grown."""
+
+    things: Ints  # [32, 5]: size, colour, shape, row, column of each object
+    sets: Ints  # [5, max(5, grid)]: bit i of sets[a, v] says that object i has the value v in column a
+    boards: Ints  # [2, grid]: bit c of boards[b, r] is the cell (r, c)
+    st: Ints  # [8]: the small numbers of one row, see N to SPARE_OK
+    pairs: Ints  # [4, 4]: whether objects of this colour and shape may only have the two sizes LOW and HIGH
+    agent: Ints  # [4]: row, column, heading, charge
+    aim: Ints  # [3]: target cell, agent cell, whether something must move
+
+
+class Saying(NamedTuple):
+    """The command of the present row."""
+
+    words: Ints  # [8, 3]: size word, colour, shape of each phrase; -1 where colour or shape is open
+    codes: Ints  # [8]: each phrase as a number below 75
+    links: Ints  # [2, 8]: parent and relation of each phrase
+    the: Ints  # [8]: whether the phrase must fit, or fits, one object only
+    other: Ints  # [8, 3]: the words of a changed command
+
+
+class Desk(NamedTuple):
+    """Working space."""
+
+    marks: Ints  # [3, 64]: role and catch of each object; number of spare words, then their codes
+    lists: Ints  # [3, 64]: nodes of a group, the way to the changed node, choices
+    scratch: Ints  # [6, 8]: see `sound.world.has_rival`
+    out: Ints  # [20 * grid + 8]: the actions
+    rng: Words  # [1]
+    mixer: Words  # [1]: for hashes
+
+
+class Speech(NamedTuple):
+    """The pieces of text that commands are made of (`plan.spellings`)."""
+
+    letters: Bytes  # [all letters]
+    starts: Ints  # [pieces + 1]
+
+
+class Asked(NamedTuple):
+    """What the job asks of its rows."""
+
+    settings: Ints  # [10]: see `sound.kernel.P_GRID` and the others
+    atoms: Ints  # [atoms, 6]: alternative, and the fields of `splits.Atom`
+    combinations: Ints  # [combinations, 3]: first atom, end, whether the combination is wanted
+    crowd: Ints  # [2, 13]: numbers of objects, running sums of their shares
+
+
+class Grammar(NamedTuple):
+    """The commands that may be drawn."""
+
+    patterns: Ints  # [patterns, 8]: number of phrases, six parents, most objects
+    shares: Ints  # [patterns]: running sums of the weights
+    roots: Ints  # [patterns, 76]: how many phrases may come first, then their codes
+    steps: Ints  # [75, most]: the clauses that can hang on each phrase
+    counts: Ints  # [75]: how many
+
+
+class Sink(NamedTuple):
+    """Where finished rows go: scalars per row, and the rest end to end with each row's end."""
+
+    rows: Ints  # [n, 8]: see FORM to ATTEMPTS
+    flat: Int8s  # [7, objects]: the five columns of an object, role, catch
+    flat_ends: Ints  # [n]
+    steps: Int8s  # [actions]
+    step_ends: Ints  # [n]
+    text: Bytes  # [letters]
+    text_ends: Ints  # [n]
+    spare: Int8s  # [spare words]
+    ends: Ints  # [4]: how far flat, steps, text and spare are filled
+
+
+def scene_of(grid: int) -> Scene:
+    """An empty world of this size."""
+    numbers = np.zeros(8, dtype=np.int64)
+    numbers[kernel.GRID] = grid
+    return Scene(_zeros(MOST_THINGS, 5), _zeros(5, max(5, grid)), _zeros(2, grid), numbers, _zeros(4, 4), _zeros(4), _zeros(3))
+
+
+def saying_of() -> Saying:
+    """Room for a command."""
+    return Saying(_zeros(MOST_NODES, 3), _zeros(MOST_NODES), _zeros(2, MOST_NODES), _zeros(MOST_NODES), _zeros(MOST_NODES, 3))
+
+
+def desk_of(grid: int) -> Desk:
+    """Working space for a grid of this size."""
+    words = np.zeros((2, 1), dtype=np.uint64)
+    return Desk(_zeros(3, 64), _zeros(3, 64), _zeros(6, MOST_NODES), _zeros(longest_plan(grid)), words[0], words[1])
+
+
+def conditions_of(wanted: Sequence[Combination], unwanted: Sequence[Combination]) -> tuple[Ints, Ints]:
+    """(atoms, combinations) of a rule, as `Asked` holds them."""
+    atoms: list[tuple[int, ...]] = []
+    combinations: list[tuple[int, int, int]] = []
+    for is_wanted, listed in ((1, wanted), (0, unwanted)):
+        for combination in listed:
+            start = len(atoms)
+            atoms += [(k, *atom) for k, alternative in enumerate(combination) for atom in alternative]
+            combinations.append((start, len(atoms), is_wanted))
+    return np.array(atoms, dtype=np.int64).reshape(-1, 6), np.array(combinations, dtype=np.int64).reshape(-1, 3)
+
+
+def sink_of(n: int, grid: int, limit: int) -> Sink:
+    """Outputs large enough for n rows of at most `limit` objects."""
+    return Sink(
+        _zeros(n, 8),
+        np.empty((7, n * limit), dtype=np.int8),
+        _zeros(n),
+        np.empty(n * longest_plan(grid), dtype=np.int8),
+        _zeros(n),
+        np.empty(n * LONGEST_PHRASE * MAX_PHRASES, dtype=np.uint8),
+        _zeros(n),
+        np.empty(n * 4 * MAX_PHRASES, dtype=np.int8),
+        _zeros(4),
+    )
+
+
+def speech_of() -> Speech:
+    """The pieces of text."""
+    return Speech(*spellings())
+
+
+def longest_plan(grid: int) -> int:
+    """More actions than any plan in such a grid has."""
+    return 20 * grid + 8
+
+
+def _zeros(*shape: int) -> Ints:
+    return np.zeros(shape, dtype=np.int64)
+
+
+# --- commands ------
+
+
+def pattern_name(widths: Widths) -> str:
+    """`simple`, `two_clauses`, …, or the widths: `2-1`."""
+    for name, known in PATTERNS.items():
+        if known == widths:
+            return name
+    return "-".join(str(w) for w in widths)
+
+
+@functools.cache
+def grammar_of(patterns: tuple[tuple[Widths, int], ...], max_objects: int) -> Grammar:
+    """The grammar of some weighted patterns; max_objects 0 takes each pattern's own limit."""
+    table = np.zeros((len(patterns), 2 + MAX_PHRASES), dtype=np.int64)
+    first = np.zeros((len(patterns), 1 + N_PHRASES), dtype=np.int64)
+    for p, (widths, _) in enumerate(patterns):
+        parents = parents_of(widths)
+        table[p, 0] = len(parents)
+        table[p, 1 : 1 + len(parents)] = parents
+        table[p, 1 + MAX_PHRASES] = max_objects or LIMITS.get(len(parents), 28)
+        codes = roots(widths)
+        first[p, 0] = len(codes)
+        first[p, 1 : 1 + len(codes)] = codes
+    shares = np.cumsum([weight for _, weight in patterns]).astype(np.int64)
+    return Grammar(table, shares, first, *step_table())
+
+
+# --- columns ----
+
+
+def offsets(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """n + 1 offsets from each row's end."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), ends])
+
+
+def columns(grid: int, sink: Sink, patterns: Sequence[Widths]) -> dict[str, Column]:
+    """The columns of SCHEMA from the outputs of a kernel."""
+    scalars, n = sink.rows, len(sink.rows)
+    ends = offsets(sink.flat_ends)
+    flat = sink.flat[:, : int(ends[-1])]
+    manner = scalars[:, kernel.FORM] % N_MANNERS
+    agent_row, agent_column = scalars[:, kernel.AGENT_CELL] // grid, scalars[:, kernel.AGENT_CELL] % grid
+    target_row, target_column = flat[3][ends[:-1]].astype(np.int64), flat[4][ends[:-1]].astype(np.int64)
+    down, right = target_row - agent_row, target_column - agent_column
+    which = scalars[:, kernel.PATTERN].astype(np.int8)
+    flags = scalars[:, kernel.FLAGS]
+
+    def lists(a: int, values: tuple[str, ...] = ()) -> Ragged:
+        piece = np.ascontiguousarray(flat[a])
+        return Ragged(Coded(piece, values) if values else piece, ends)
+
+    spare_ends = offsets(np.cumsum(scalars[:, kernel.SPARE]))
+    step_ends, text_ends = offsets(sink.step_ends), offsets(sink.text_ends)
+    return {
+        "command": Text(sink.text[: int(text_ends[-1])], text_ends),
+        "actions": Ragged(Coded(sink.steps[: int(step_ends[-1])], ACTIONS), step_ends),
+        "verb": Coded((manner // N_ADVERBS).astype(np.int8), VERBS),
+        "adverb": Coded((manner % N_ADVERBS).astype(np.int8), ADVERBS),
+        "pattern": Coded(which, tuple(pattern_name(w) for w in patterns)),
+        "clauses": np.array([sum(w) for w in patterns], dtype=np.int8)[which],
+        "form": np.ascontiguousarray(scalars[:, kernel.FORM]),
+        "direction": Coded(_DIRECTION[np.sign(down) + 1, np.sign(right) + 1], DIRECTIONS),
+        "distance": (np.abs(down) + np.abs(right)).astype(np.int8),
+        "action_count": scalars[:, kernel.LENGTH].astype(np.int16),
+        "object_count": np.diff(ends).astype(np.int8),
+        "interaction": scalars[:, kernel.MOVED] != 0,
+        "relation_distractor": flags & kernel.FLAG_RELATION != 0,
+        "attribute_distractor": flags & kernel.FLAG_ATTRIBUTE != 0,
+        "isomorphism_distractor": flags & kernel.FLAG_ISOMORPHISM != 0,
+        "random_distractor": flags & kernel.FLAG_RANDOM != 0,
+        "grid_size": np.full(n, grid, dtype=np.int8),
+        "agent_row": agent_row.astype(np.int8),
+        "agent_column": agent_column.astype(np.int8),
+        "agent_heading": Coded(np.zeros(n, dtype=np.int8), HEADINGS),
+        "object_sizes": lists(0),
+        "object_colors": lists(1, COLORS),
+        "object_shapes": lists(2, SHAPES),
+        "object_rows": lists(3),
+        "object_columns": lists(4),
+        "object_roles": lists(5, ROLES),
+        "object_catches": lists(6),
+        "spare_words": Ragged(sink.spare[: int(spare_ends[-1])], spare_ends),
+        "strategy": Ragged(np.zeros(0, dtype=np.int8), np.zeros(n + 1, dtype=np.int64)),
+    }
+
+
+def _direction_table() -> NDArray[Any]:
+    named = (("nw", "n", "ne"), ("w", "", "e"), ("sw", "s", "se"))
+    return np.array([[DIRECTIONS.index(d) if d else 0 for d in row] for row in named], dtype=np.int8)
+
+
+_DIRECTION = _direction_table()
+
+
+# --- one row ----
+
+
+def example(family: Family, batch: Batch, row: int) -> Example:
+    """The readable view of one row; works from the columns of SCHEMA alone."""
+    values = batch.row(row)
+    world = world_of(values)
+    command, _ = parse_command(values["command"])
+    job = batch.job
+    meta = {name: value for name, value in values.items() if name not in WORLD_SCHEMA and name not in ("command", "actions")}
+    meta |= {"recipe": job.recipe, "split": job.split, "part": job.part, "index": batch.start + row}
+    if batch.indices is not None:
+        meta["index"] = int(batch.indices[row])
+    meta["seed"] = job.seed
+    meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots", "c2_relations")}
+    return Example(
+        family,
+        batch.id(row),
+        {"command": values["command"], **inputs_of(world)},
+        ",".join(values["actions"]),
+        command,
+        world,
+        meta,
+    )
+
+
+def canonical(example: Example) -> bytes:
+    """Command and world without the order of the objects, their roles, and the determiners (which follow from the world)."""
+    world = cast(World, example.world)
+    things = sorted((t.row, t.column, t.shape, t.color, t.size) for t in world.things)
+    text = f"{encode_form(example.plan)}|{world.size}|{world.row},{world.column},{world.heading}|{things}"
+    return text.encode()
+
+
+def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
+    """64 bits per row for its canonical form: a mix of the command and the agent plus the sum of the mixes of the objects."""
+    columns = batch.columns
+    sizes = cast(Ragged, columns["object_sizes"])
+    packed = np.asarray(sizes.values).astype(np.uint64)
+    for name, known in (("object_colors", COLORS), ("object_shapes", SHAPES), ("object_rows", ()), ("object_columns", ())):
+        packed = packed * np.uint64(32) + _numbers(cast(Ragged, columns[name]).values, known).astype(np.uint64)
+    summed = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(packed), dtype=np.uint64)])
+    objects = summed[sizes.offsets[1:]] - summed[sizes.offsets[:-1]]
+    place = np.zeros(len(batch), dtype=np.uint64)
+    for name in ("grid_size", "agent_row", "agent_column"):
+        place = place * np.uint64(32) + np.asarray(columns[name]).astype(np.uint64)
+    return _mixed(_mixed(np.asarray(columns["form"]).astype(np.uint64)) ^ _mixed(place) ^ objects)
+
+
+def _numbers(values: Any, known: tuple[str, ...]) -> NDArray[Any]:
+    if not isinstance(values, Coded):
+        return np.asarray(values)
+    table = np.array([known.index(value) for value in values.values], dtype=np.int64)
+    return table[values.codes]
+
+
+def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    z = z + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -21,7 +21,7 @@ def score(example: Example, answer: str) -> Score:
     A wrong answer is a reader's mistake if it is what the reader does for one of the objects it may take, or ends the same.
     """
     world, command = cast(World, example.world), cast(Command, example.plan)
-    actions = parse_actions(answer)
+    actions = parse_actions(answer) if isinstance(answer, str) else None
     if actions is None or (not actions and answer.strip()):
         return Score(0.0, "unparsable", detail={"target_cell": False})
     target = (world.things[0].row, world.things[0].column)

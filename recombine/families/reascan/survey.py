@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from recombine.core import Example
-from recombine.families.reascan import oracle_reading
+from recombine.families.reascan import oracle_reader
 from recombine.families.reascan.plan import Command
 from recombine.grid.canvas import Canvas
 from recombine.grid.draw import FAINT, INK, PAPER
@@ -76,7 +76,7 @@ def _share(values: Iterable[bool]) -> float | None:
 
 def _determiners(example: Example) -> list[str]:
     """Of all phrases but the first, which always has "the"."""
-    return [noun.determiner for noun in oracle_reading.understand(str(example.inputs["command"])).nouns[1:]]
+    return [noun.determiner for noun in oracle_reader.understand(str(example.inputs["command"])).nouns[1:]]
 
 
 def _distractors(examples: Sequence[Example]) -> dict[str, float | None]:
@@ -123,11 +123,11 @@ _A3_PARTS = {("small", "cylinder"), ("small", "square"), ("big", "cylinder")}
 def necessity(examples: Sequence[Example]) -> dict[str, float | None]:
     """The share of words and clauses, by kind, without which the command would mean several objects."""
     step = max(1, -(-len(examples) // NECESSITY_SAMPLE))
-    needed: dict[str, list[bool]] = {kind: [] for kind in oracle_reading.KINDS}
+    needed: dict[str, list[bool]] = {kind: [] for kind in oracle_reader.KINDS}
     for example in examples[::step]:
-        said = oracle_reading.understand(str(example.inputs["command"]))
-        for code, shorter in oracle_reading.each_omission(said.nouns):
-            needed[oracle_reading.KINDS[code % 8]].append(len(oracle_reading.means(example.world, shorter, limit=2)) > 1)
+        said = oracle_reader.understand(str(example.inputs["command"]))
+        for code, shorter in oracle_reader.each_omission(said.nouns):
+            needed[oracle_reader.KINDS[code % 8]].append(len(oracle_reader.means(example.world, shorter, limit=2)) > 1)
     return {kind: _share(values) for kind, values in needed.items()}
 
 

@@ -6,30 +6,46 @@ the object of the one before) and becomes one paraphrase. Everything that is wor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine.draws import below, unit
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recombine.families.clutrr.language.store import Questions, Tables
+
+    Ints = NDArray[np.integer[Any]]
+    Rng = NDArray[np.uint64]
+    Bytes = NDArray[np.uint8]
+    Floats = NDArray[np.float64]
+
 KERNEL = True
 LEAN = True
-_INT = np.int64  # named so that functions that make no arrays do not name `np`
+_INT: Any = np.int64  # named so that functions that make no arrays do not name `np`
 
 LITERAL, NAME, PRONOUN, KIN, EVENT, TIME = 0, 1, 2, 3, 4, 5
 BASE = 23
+"""Digits of a clause key: no word, or one of the 22."""
 MAX_FACTS = 64
+FRESH_TRIES = 8
+"""Draws of a paraphrase whose frame the story has not used yet."""
+SPACE, HYPHEN, OPEN_BRACKET, CLOSE_BRACKET = 32, 45, 91, 93
+"""Bytes that the kernels write themselves."""
 
 
-def clause_key(facts: Any, first: int, length: int, genders: Any) -> Any:
+def clause_key(facts: Ints, first: int, length: int, genders: Ints) -> int:
     """The place of this chunk's clause in `Tables.first` and `Tables.counts`: its relations and its first person's gender."""
     key = _INT(0)
     for j in range(3):
         key = key * BASE + (facts[first + j, 0] + 1 if j < length else 0)
-    return key * 2 + genders[facts[first, 1]]
+    found: int = key * 2 + genders[facts[first, 1]]
+    return found
 
 
-def is_chain(facts: Any, chain: Any, first: int, length: int) -> Any:
+def is_chain(facts: Ints, chain: Ints, first: int, length: int) -> bool:
     """Whether these facts are one path through distinct people, inside one chain."""
     for j in range(first + 1, first + length):
         if chain[j] != chain[first] or facts[j, 1] != facts[j - 1, 2]:
@@ -40,12 +56,12 @@ def is_chain(facts: Any, chain: Any, first: int, length: int) -> Any:
     return True
 
 
-def is_worded(facts: Any, chain: Any, first: int, length: int, genders: Any, t: Any) -> Any:
+def is_worded(facts: Ints, chain: Ints, first: int, length: int, genders: Ints, t: Tables) -> bool:
     """Whether these facts may be one chunk and the tables have a paraphrase for it."""
     return is_chain(facts, chain, first, length) and t.counts[clause_key(facts, first, length, genders)] > 0
 
 
-def plan_story(facts: Any, chain: Any, genders: Any, t: Any, rng: Any, ways: Any, plan: Any) -> Any:
+def plan_story(facts: Ints, chain: Ints, genders: Ints, t: Tables, rng: Rng, ways: Floats, plan: Ints) -> int:
     """Fill `plan` with (first fact, length, paraphrase) per chunk; the number of chunks, or -1 if nothing words the facts.
 
     Every grouping into chunks that can be worded is equally likely; no paraphrase comes twice while others are left.
@@ -78,10 +94,10 @@ def plan_story(facts: Any, chain: Any, genders: Any, t: Any, rng: Any, ways: Any
     return chunks
 
 
-def draw_paraphrase(key: int, t: Any, rng: Any, plan: Any, chunks: int) -> Any:
+def draw_paraphrase(key: int, t: Tables, rng: Rng, plan: Ints, chunks: int) -> int:
     """A paraphrase of this clause; one whose frame the story has already used is drawn again, up to eight times."""
     code = _INT(0)
-    for _ in range(8):
+    for _ in range(FRESH_TRIES):
         code = _INT(t.candidates[t.first[key] + below(rng, t.counts[key])])
         fresh = True
         for c in range(chunks):
@@ -89,10 +105,11 @@ def draw_paraphrase(key: int, t: Any, rng: Any, plan: Any, chunks: int) -> Any:
                 fresh = False
         if fresh:
             break
-    return code
+    found: int = code
+    return found
 
 
-def shuffle(order: Any, n: int, rng: Any) -> None:
+def shuffle(order: Ints, n: int, rng: Rng) -> None:
     """Put 0 … n - 1 into `order`, uniformly shuffled."""
     for i in range(n):
         order[i] = i
@@ -103,45 +120,47 @@ def shuffle(order: Any, n: int, rng: Any) -> None:
         order[j] = held
 
 
-def copy(out: Any, at: int, source: Any, start: int, length: int) -> Any:
+def copy(out: Bytes, at: int, source: Bytes, start: int, length: int) -> int:
     """Append `length` bytes of `source`; the new end."""
     for i in range(length):
         out[at + i] = source[start + i]
     return at + length
 
 
-def write_name(person: int, names: Any, name_bytes: Any, name_offsets: Any, brackets: bool, out: Any, at: int) -> Any:
+def write_name(person: int, names: Ints, name_bytes: Bytes, name_offsets: Ints, brackets: bool, out: Bytes, at: int) -> int:
     """Append a person's name, in square brackets if asked; the new end."""
     if brackets:
-        out[at] = 91
+        out[at] = OPEN_BRACKET
         at += 1
     start = name_offsets[names[person]]
     at = copy(out, at, name_bytes, start, name_offsets[names[person] + 1] - start)
     if brackets:
-        out[at] = 93
+        out[at] = CLOSE_BRACKET
         at += 1
     return at
 
 
-def kin_word(facts: Any, first: int, a: int, b: int, genders: Any, t: Any) -> Any:
+def kin_word(facts: Ints, first: int, a: int, b: int, genders: Ints, t: Tables) -> int:
     """The code of what path person b is to path person a (neighbours on the chunk's path, in either direction)."""
+    found: int
     if b > a:
-        return _INT(facts[first + a, 0])
+        found = _INT(facts[first + a, 0])
+        return found
     fact = first + b
-    return _INT(t.inverse[facts[fact, 0], genders[facts[fact, 1]]])
+    found = _INT(t.inverse[facts[fact, 0], genders[facts[fact, 1]]])
+    return found
 
 
-def person_at(facts: Any, first: int, place: int) -> Any:
+def person_at(facts: Ints, first: int, place: int) -> int:
     """Who stands at this place of the chunk's path."""
-    if place == 0:
-        return facts[first, 1]
-    return facts[first + place - 1, 2]
+    found: int = facts[first, 1] if place == 0 else facts[first + place - 1, 2]
+    return found
 
 
 def write_chunk(
-    facts: Any, first: int, length: int, code: int, genders: Any, names: Any, name_bytes: Any, name_offsets: Any,
-    brackets: bool, t: Any, out: Any, at: int,
-) -> Any:  # fmt: skip
+    facts: Ints, first: int, length: int, code: int, genders: Ints, names: Ints, name_bytes: Bytes, name_offsets: Ints,
+    brackets: bool, t: Tables, out: Bytes, at: int,
+) -> int:  # fmt: skip
     """Append one paraphrase of the chunk; the new end. An odd code tells the path from its other end."""
     template = code >> 1
     frame = t.templates[template, 0]
@@ -170,13 +189,13 @@ def write_chunk(
 
 
 def write_story(
-    facts: Any, plan: Any, order: Any, chunks: int, genders: Any, names: Any, name_bytes: Any, name_offsets: Any,
-    brackets: bool, t: Any, out: Any, at: int,
-) -> Any:  # fmt: skip
+    facts: Ints, plan: Ints, order: Ints, chunks: int, genders: Ints, names: Ints, name_bytes: Bytes, name_offsets: Ints,
+    brackets: bool, t: Tables, out: Bytes, at: int,
+) -> int:  # fmt: skip
     """Append the planned chunks in the given order, one space between them; the new end."""
     for c in range(chunks):
         if c > 0:
-            out[at] = 32
+            out[at] = SPACE
             at += 1
         p = order[c]
         at = write_chunk(
@@ -186,9 +205,9 @@ def write_story(
 
 
 def realize_story(
-    facts: Any, chain: Any, mixed: bool, genders: Any, names: Any, name_bytes: Any, name_offsets: Any, brackets: bool,
-    t: Any, rng: Any, ways: Any, plan: Any, order: Any, out: Any, at: int,
-) -> Any:  # fmt: skip
+    facts: Ints, chain: Ints, mixed: bool, genders: Ints, names: Ints, name_bytes: Bytes, name_offsets: Ints, brackets: bool,
+    t: Tables, rng: Rng, ways: Floats, plan: Ints, order: Ints, out: Bytes, at: int,
+) -> tuple[int, int]:  # fmt: skip
     """Append a whole story to `out` from place `at`; (the new end, the number of chunks), or (-1, 0) if it cannot be worded.
 
     `facts` int[n, 3] in story order; `chain` int[n] numbers the chains (path 0, each noise path its own), which never share
@@ -208,8 +227,8 @@ def realize_story(
 
 
 def realize_question(
-    asked: Any, names: Any, name_bytes: Any, name_offsets: Any, brackets: bool, q: Any, rng: Any, out: Any, at: int
-) -> Any:  # fmt: skip
+    asked: Ints, names: Ints, name_bytes: Bytes, name_offsets: Ints, brackets: bool, q: Questions, rng: Rng, out: Bytes, at: int
+) -> int:  # fmt: skip
     """Append a question what asked[1] is to asked[0], in one of the phrasings of `q` (`store.questions()`); the new end."""
     phrasing = below(rng, len(q.frame_start) - 1)
     for o in range(q.frame_start[phrasing], q.frame_start[phrasing + 1]):

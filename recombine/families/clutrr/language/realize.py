@@ -11,14 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine import kernels
+from recombine.core import Example
 from recombine.errors import Infeasible, UsageError, shown
 from recombine.families.clutrr import kinship
 from recombine.families.clutrr.language import store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
+from recombine.families.clutrr.language.names import name_arrays
+from recombine.families.clutrr.plan import StoryPlan
 from recombine.keys import Stream
 
 KERNEL_MODULE = "recombine.families.clutrr.language.kernel"
-Fact = tuple[int, int, int]
+Triple = tuple[int, int, int]
+"""(relation code, subject, relative)."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,8 @@ class Story:
     chunks: tuple[Chunk, ...]
 
 
-def name_table(names: Sequence[str]) -> tuple[store.Array, store.Array]:
-    """Names as the kernel reads them: all bytes end to end, and n + 1 offsets."""
-    raw = [name.encode() for name in names]
-    return np.frombuffer(b"".join(raw), np.uint8).copy(), np.cumsum([0] + [len(r) for r in raw]).astype(np.int32)
-
-
 def realize(
-    facts: Sequence[Fact],
+    facts: Sequence[Triple],
     names: Sequence[str],
     genders: Sequence[int],
     stream: Stream,
@@ -65,7 +63,7 @@ def realize(
     chain = np.array(chains if chains is not None else [0] * len(facts), np.int32)
     plan, order = np.zeros((MAX_FACTS, 3), np.int32), np.zeros(MAX_FACTS, np.int32)
     ways = np.zeros(MAX_FACTS + 1)
-    name_bytes, name_offsets = name_table(names)
+    name_bytes, name_offsets = name_arrays(names)
     out = np.zeros(store.room(t, len(facts), int(np.diff(name_offsets).max(initial=1))), np.uint8)
     spare = np.zeros_like(out)
     people = np.arange(len(names), dtype=np.int32)
@@ -88,7 +86,7 @@ def realize(
     return Story(bytes(out[:end]).decode(), tuple(told))
 
 
-def _check(facts: Sequence[Fact], names: Sequence[str], genders: Sequence[int]) -> None:
+def _check(facts: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> None:
     """Refuse facts that no story can state."""
     if not 1 <= len(facts) <= MAX_FACTS:
         raise UsageError(f"a story states 1 to {MAX_FACTS} facts, not {len(facts)}.")
@@ -107,10 +105,37 @@ def _check(facts: Sequence[Fact], names: Sequence[str], genders: Sequence[int]) 
 
 def ask(subject: str, relative: str, stream: Stream, brackets: bool = False) -> str:
     """A question what `relative` is to `subject`, in one of the store's phrasings; draws from `stream`."""
-    name_bytes, name_offsets = name_table([subject, relative])
+    name_bytes, name_offsets = name_arrays([subject, relative])
     out, rng = np.zeros(400 + 4 * len(name_bytes), np.uint8), np.array([stream.word], np.uint64)
     people = np.arange(2, dtype=np.int32)
     kernel = kernels.load(KERNEL_MODULE, compiled=False)
     end = kernel.realize_question(people, people, name_bytes, name_offsets, brackets, store.questions(), rng, out, 0)
     stream.word = int(rng[0])
     return bytes(out[:end]).decode()
+
+
+def clean_story(example: Example) -> str:
+    """The text of the facts on the path, each chunk worded as in the story, in path order.
+
+    Where the paraphrases are not ours (original templates, released files) the whole story stands in.
+    """
+    plan: StoryPlan = example.plan
+    if not plan.paraphrases or example.meta.get("options", {}).get("templates"):
+        return str(example.inputs["story"])
+    style: store.Style = "simple" if example.meta.get("options", {}).get("language") == "simple" else "paraphrase"
+    tables = store.tables(style)
+    kernel = kernels.load(KERNEL_MODULE, compiled=False)
+    name_bytes, name_offsets = name_arrays(plan.names)
+    facts = np.array([fact.triple for fact in plan.facts], np.int32)
+    out = np.zeros(store.room(tables, 3, int(np.diff(name_offsets).max())), np.uint8)
+    people, genders = np.arange(len(plan.names), dtype=np.int32), np.array(plan.genders, np.int8)
+    told, at = [], 0
+    for code in plan.paraphrases:
+        paraphrase = code >> 1
+        frame = paraphrase if style == "simple" else store.paraphrases()[paraphrase].frame
+        length = store.frames(style)[frame].facts
+        if plan.facts[at].place >= 0:
+            end = kernel.write_chunk(facts, at, length, code, genders, people, name_bytes, name_offsets, False, tables, out, 0)
+            told.append((plan.facts[at].place, bytes(out[:end]).decode()))
+        at += length
+    return " ".join(text for _, text in sorted(told))

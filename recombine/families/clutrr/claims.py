@@ -1,0 +1,170 @@
+"""The claims of the splits: why an example may not stand in a part. Part of the oracle: shares no code with `splits.py`.
+
+A claim says the split's sentence again. It looks at the facts of the story, the paraphrases that tell them and the family's dials,
+never at the flags that the generator wrote. A split needs one entry here, with the name that it has in `splits.SPLITS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recombine.core import Claim, Example
+from recombine.families.clutrr.language import store
+from recombine.families.clutrr.plan import KINDS, StoryPlan
+
+_WORD = (1 << 64) - 1
+_GOLDEN = 0x9E3779B97F4A7C15
+_SALT = 0x636C757472C9
+_UNITS = 1 << 24
+"""Ranks are numbers below this."""
+SHARES = {"test": (0, _UNITS // 10), "validation": (_UNITS // 10, _UNITS // 5), "train": (_UNITS // 5, _UNITS)}
+"""Role -> the ranks of the stories that belong to it, where the clause does not decide: a tenth, a tenth and the rest."""
+
+
+def _stir(word: int, value: int) -> int:
+    """Mix a small number into a word of 64 bits."""
+    word = ((word ^ ((value + 1) * _GOLDEN & _WORD)) + _GOLDEN) & _WORD
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _WORD
+    return word ^ (word >> 31)
+
+
+def clause_rank(plan: StoryPlan) -> int:
+    """The rank of a clause: of its first person's gender and its words."""
+    path = plan.path
+    word = _SALT
+    for value in [plan.genders[path[0].subject], *(fact.relation for fact in path)]:
+        word = _stir(word, value)
+    return word >> 40
+
+
+def story_rank(plan: StoryPlan) -> int:
+    """The rank of a story without its names: paraphrases, facts as told with people numbered as they come up, and the query."""
+    seen: dict[int, int] = {}
+    word, at = _SALT, 0
+    for code, length in zip(plan.paraphrases, _lengths(plan), strict=True):
+        word = _stir(word, code)
+        for fact in plan.facts[at : at + length]:
+            word = _stir(word, fact.relation)
+            for person in (fact.subject, fact.relative):
+                word = _stir(word, seen.setdefault(person, len(seen)))
+        at += length
+    for person in plan.query:
+        word = _stir(word, seen.get(person, -1))
+    return word >> 40
+
+
+def _lengths(plan: StoryPlan) -> list[int]:
+    """How many facts each paraphrase tells: one, or what its frame says."""
+    if len(plan.paraphrases) == len(plan.facts):
+        return [1] * len(plan.facts)
+    known = store.paraphrases()
+    places = [code >> 1 for code in plan.paraphrases]
+    return [store.frames()[known[at].frame].facts if 0 <= at < len(known) else 1 for at in places]
+
+
+def _dials(example: Example) -> Mapping[str, Any]:
+    options: Mapping[str, Any] = example.meta.get("options", {})
+    return options
+
+
+def _wrong_length(example: Example, lengths: tuple[int, ...]) -> str:
+    """The path has one of the part's numbers of facts."""
+    asked = str(_dials(example).get("k", ""))
+    if asked:
+        lengths = tuple(int(piece) for piece in asked.split(","))
+    k = len(example.plan.path)
+    return "" if k in lengths else f"its path has {k} facts, but the part holds {', '.join(map(str, lengths))}"
+
+
+def _wrong_noise(example: Example, wanted: str) -> str:
+    """The facts off the path are of the part's kinds of noise, all of them."""
+    wanted = str(_dials(example).get("noise", "") or wanted)
+    wanted = "supporting+irrelevant+disconnected" if wanted == "all" else wanted
+    found = "+".join(KINDS[kind] for kind in sorted({fact.kind for fact in example.plan.facts if fact.kind})) or "clean"
+    return "" if found == wanted else f"its noise is {found}, but the part's is {wanted}"
+
+
+def is_held_out(example: Example) -> bool:
+    """Whether the clause is one of the tenth (or the fraction asked for) that training on three and more facts never sees."""
+    fraction = float(_dials(example).get("hold_out", 0.1))
+    return len(example.plan.path) >= 3 and clause_rank(example.plan) < round(fraction * _UNITS)
+
+
+def _wrong_clause(example: Example, role: str) -> str:
+    """Clauses of three and more facts: a test holds only held-out ones, training none. (`release` holds out by its own run.)"""
+    if example.recipe != "sound" or len(example.plan.path) < 3:
+        return ""
+    is_open = float(_dials(example).get("hold_out", 0.1)) == 0
+    held = is_held_out(example)
+    if role == "test" and not held and not is_open:
+        return "its clause is not held out"
+    return "its clause is held out from training" if role != "test" and held else ""
+
+
+def _wrong_wording(example: Example, role: str) -> str:
+    """A test is told in held-out paraphrases, everything else in training ones."""
+    dials = _dials(example)
+    if dials.get("templates") or dials.get("paraphrases") == "shared" or dials.get("language") == "simple":
+        return ""
+    known, wanted = store.paraphrases(), "heldout" if role == "test" else "train"
+    for code in example.plan.paraphrases:
+        if 0 <= code >> 1 < len(known) and known[code >> 1].portion != wanted:
+            return f"its paraphrase {code} is for {'training' if wanted == 'heldout' else 'testing'}"
+    return ""
+
+
+def _wrong_share(example: Example, role: str) -> str:
+    """Where the clause does not decide, the story's rank does: no story of one part, names aside, can be in another."""
+    is_apart = role == "test" and len(example.plan.path) >= 3 and float(_dials(example).get("hold_out", 0.1)) > 0
+    if example.recipe != "sound" or is_apart or _dials(example).get("templates"):
+        return ""
+    low, high = SHARES[role]
+    return "" if low <= story_rank(example.plan) < high else "its rank belongs to another part"
+
+
+def _story(example: Example, part: str, lengths: tuple[int, ...], noise: str) -> str:
+    role = "test" if part.startswith("test") else part
+    if role not in SHARES:
+        return f"there is no part {part!r}"
+    return (
+        _wrong_length(example, lengths)
+        or _wrong_noise(example, noise)
+        or _wrong_clause(example, role)
+        or _wrong_wording(example, role)
+        or _wrong_share(example, role)
+    )
+
+
+def generalizing(*trained: int) -> Claim:
+    """Training on these lengths without noise; each test has one length, up to ten facts."""
+    tests = {f"test_k{k}": (k,) for k in range(2, 11)}
+
+    def claim(example: Example, part: str) -> str:
+        return _story(example, part, tests.get(part, trained), "clean")
+
+    return claim
+
+
+def robust(noise: str) -> Claim:
+    """Training on two and three facts with one kind of noise; each test has two and three facts with its own kind."""
+
+    def claim(example: Example, part: str) -> str:
+        return _story(example, part, (2, 3), part.removeprefix("test_") if part.startswith("test_") else noise)
+
+    return claim
+
+
+CLAIMS: dict[str, Claim] = {
+    "generalization_23": generalizing(2, 3),
+    "generalization_234": generalizing(2, 3, 4),
+    "robust_clean": robust("clean"),
+    "robust_supporting": robust("supporting"),
+    "robust_irrelevant": robust("irrelevant"),
+    "robust_disconnected": robust("disconnected"),
+}
+"""By the names of `splits.SPLITS`."""
+
+RANKED: frozenset[str] = frozenset(CLAIMS)
+"""The splits whose column `held_out` says that the clause is one of the held-out fraction."""

@@ -1,0 +1,1 @@
+"""Recipe `sound`: proofs drawn from a grammar of kinship, true families around them, and balanced targets."""

@@ -1,0 +1,1 @@
+"""The release recipe: what the original generator does, its quirks included."""

@@ -1,0 +1,1 @@
+"""The sound recipe: worlds are grown so that every law holds, and never repaired."""
