@@ -57,11 +57,11 @@ def examples(count: int, split: str = "random", part: str = "test", seed: int = 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_phenomena_occur_about_as_often_as_in_the_corpus(kind: Kind) -> None:
-    """Within five points each (`benchmarks/check_lilgym_phenomena.py` prints the comparison of generated rows)."""
-    found = drawn(kind, 8_000)
+    """Within six points each in SCATTER, ten in TOWER, which has few statements without a colour (the page about lilGym says more)."""
+    found = drawn(kind, 6_000)
     ours = facets.shares([s.program for s in found])
     off = {name: ours[name] - percent for name, percent in facets.CORPUS[kind].items()}
-    assert {name: points for name, points in off.items() if abs(points) > 5} == {}
+    assert {name: points for name, points in off.items() if abs(points) > {"tower": 10, "scatter": 6}[kind]} == {}
     assert all(ours[name] > 0 for name, percent in facets.CORPUS[kind].items() if percent > 2), "what the corpus has, we have"
     assert 9 < sum(s.words for s in found) / len(found) < 19
 
