@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from recombine.errors import UsageError
+from recombine.envs.lilgym import LilGymEnv
+from recombine.errors import UnknownName, UsageError
 from recombine.families.lilgym import program, render
 from recombine.families.lilgym.play import episodes, geometry, validity
 from recombine.families.lilgym.play.edits import Setting, action_of, edit_of, format_edits, parse_edits
@@ -445,3 +446,25 @@ def test_any_text_is_read_or_refused() -> None:
                 continue
             assert all(0 <= action < setting.action_count for action in actions)
             assert parse_edits(setting, format_edits(setting, actions)) == actions
+
+
+# --- settings of the environments ------------------------------------------------------------------------------------
+
+
+def test_observation_size_and_step_cost_are_settings() -> None:
+    instances = instances_of(
+        "tower", [("a", "There is a blue block.", "exist(filter_color(all_items, Color.BLUE))", EMPTY_TOWER, True)]
+    )
+    for resolution, shape in (("half", (50, 190, 3)), ("full", (100, 380, 3))):
+        env = LilGymEnv("tower", "scratch", instances=instances, resolution=resolution, step_cost=0.25)  # type: ignore[arg-type]
+        seen, _ = env.reset(seed=1)
+        assert seen["image"].shape == shape and env.observation_space.contains(seen)
+        seen, reward, *_ = env.step(1 + 2)
+        assert reward == -0.25
+        scene = Scene.of_towers([[2], [], []])
+        assert np.array_equal(seen["image"], render.picture(scene) if resolution == "full" else render.observation(scene))
+    for wrong in (-0.1, 2, True, "x"):
+        with pytest.raises(UsageError):
+            Setting("tower", step_cost=wrong)  # type: ignore[arg-type]
+    with pytest.raises(UnknownName):
+        LilGymEnv("tower", "scratch", instances=instances, resolution="double")  # type: ignore[arg-type]

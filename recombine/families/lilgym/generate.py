@@ -16,7 +16,7 @@ from recombine.errors import Infeasible, UsageError
 from recombine.families.lilgym import facets, native
 from recombine.families.lilgym.play.edits import format_edits
 from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Scene
-from recombine.families.lilgym.sound import kernel, language, planner, worlds
+from recombine.families.lilgym.sound import language, planner, worlds
 from recombine.families.lilgym.sound.language import Statement
 from recombine.families.lilgym.sound.truth import World
 
@@ -51,11 +51,11 @@ SCHEMA: dict[str, ColumnType] = {
     "phenomena": "list<string>",
     "key": "string",
 }
-CANDIDATES = 10
-"""Scenes drawn per row; the first with the wanted truth value is taken."""
-VISITS = 1 + kernel.CLASSES - kernel.FIRST_CLASSES
-"""How often a part asks the same statement, each time of another scene."""
-ROUNDS = 200
+CANDIDATES, MANY_CANDIDATES = 4, 24
+"""Scenes drawn per row, and for a row that needs a rare truth value; the first with the wanted one is taken."""
+STRICT_ROUNDS = 60
+"""Draws in which a row looks for a scene of the other truth value, after no plan was found from the one."""
+ROUNDS = 1_000
 """Draws of scenes for one row before the job is given up."""
 CHUNK = 2048
 COMPILE_FROM_ROWS = 12
@@ -75,6 +75,7 @@ class Draft:
     truth: bool = False
     plan: tuple[int, ...] | None = None
     round: int = 0
+    hard: bool | None = None  # the truth value from which no plan was found
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,8 @@ def _statements(job: Job, wanted: Wanted) -> language.Sequel:
 
 
 def available(job: Job) -> int:
-    """How many rows a part of `sound` has: its statements, each of as many scenes as there are visits."""
-    wanted = Wanted.of(job)
-    return _statements(job, wanted).size * (1 if wanted.from_nothing else VISITS)
+    """How many rows a part of `sound` has."""
+    return _statements(job, Wanted.of(job)).size
 
 
 def default_size(job: Job, rows: int) -> int:
@@ -129,19 +129,14 @@ def default_size(job: Job, rows: int) -> int:
 
 
 def _drafts(job: Job, wanted: Wanted, low: int, high: int) -> list[Draft]:
-    """Rows with their statements: the part's statements one after another, and again from the start for each visit."""
-    order = _statements(job, wanted)
-    known = order.upto(high)
-    if len(known) < high and high > available(job):
-        raise UsageError(
-            f"{job.key} has {available(job):,} rows ({len(known):,} statements), but row {high - 1:,} was asked for; use a smaller size."
-        )
-    words = keys.states(job.base(), low, high).tolist()
+    """Rows with their statements."""
+    known = _statements(job, wanted).upto(high)
+    if len(known) < high:
+        raise UsageError(f"{job.key} has {len(known):,} rows, but row {high - 1:,} was asked for; use a smaller size.")
     found = []
-    for index, word in zip(range(low, high), words, strict=True):
-        visit, place = divmod(index, len(known)) if len(known) < high else (0, index)
-        statement = language.statement(wanted.kind, known[place])
-        found.append(Draft(index, word, keys.Stream("lilgym", "item", word), statement, visit))
+    for index, word in zip(range(low, high), keys.states(job.base(), low, high).tolist(), strict=True):
+        statement = language.statement(wanted.kind, known[index].place)
+        found.append(Draft(index, word, keys.Stream("lilgym", "item", word), statement, known[index].number))
     return found
 
 
@@ -157,31 +152,39 @@ def _fill(drafts: Sequence[Draft], job: Job, wanted: Wanted) -> Counter[str]:
             draft.round += 1
             if draft.round > ROUNDS:
                 raise Infeasible(f"no scene of {job.key} was found for row {draft.index} in {ROUNDS} rounds.")
-        drawn = _draw_worlds(pending, wanted)
+        easy, hard = ([draft for draft in pending if (draft.hard is None) == is_easy] for is_easy in (True, False))
+        drawn = [*_draw_worlds(easy, wanted, CANDIDATES), *_draw_worlds(hard, wanted, MANY_CANDIDATES)]
         if wanted.task == "edit":
             _flip(drawn, wanted)
-            rejected["no_plan_found"] += sum(draft.plan is None for draft in drawn)
-        rejected["no_scene_of_visit"] += len(pending) - len(drawn)
+            for draft in drawn:
+                if draft.plan is None:
+                    draft.hard = draft.truth
+                    rejected["no_plan_found"] += 1
+        rejected["no_scene_found"] += len(pending) - len(drawn)
         done = {id(draft) for draft in drawn if draft.plan is not None or wanted.task == "truth"}
         pending = [draft for draft in pending if id(draft) not in done]
     return +rejected
 
 
-def _draw_worlds(drafts: Sequence[Draft], wanted: Wanted) -> list[Draft]:
+def _draw_worlds(drafts: Sequence[Draft], wanted: Wanted, candidates: int) -> list[Draft]:
     """A scene for each row that finds one; half of the rows want one in which the statement holds."""
+    if not drafts:
+        return []
     words = np.array([keys.state("lilgym", "scenes", draft.word, draft.round) for draft in drafts], np.uint64)
     tidy = np.array([worlds.is_tidy(wanted.kind, draft.statement.program) for draft in drafts], np.bool_)
     visits = np.array([draft.visit for draft in drafts], np.int64)
-    drawn = worlds.draw_visits(wanted.kind, wanted.start == "scratch", words, visits, tidy, CANDIDATES, wanted.fast)
-    rows, places = np.nonzero(np.arange(CANDIDATES) < drawn.found[:, None])
-    truths = np.zeros((len(drafts), CANDIDATES), np.int8)
+    drawn = worlds.draw_visits(wanted.kind, wanted.start == "scratch", words, visits, tidy, candidates, wanted.fast)
+    rows, places = np.nonzero(np.arange(candidates) < drawn.found[:, None])
+    truths = np.zeros((len(drafts), candidates), np.int8)
     truths[rows, places] = _truths(drafts, wanted, rows, drawn.items[rows, places], drawn.counts[rows, places]) * 2 - 1
     found = []
     for row, draft in enumerate(drafts):
         sought = 2 * draft.stream.below(2) - 1
+        if draft.hard is not None:  # what cannot be flipped one way is flipped the other way
+            sought = -1 if draft.hard else 1
         fitting = np.flatnonzero(truths[row] == sought)
         chosen = int(fitting[0]) if len(fitting) else 0
-        if truths[row, chosen] != 0:
+        if len(fitting) or (truths[row, chosen] != 0 and (draft.hard is None or draft.round > STRICT_ROUNDS)):
             draft.truth = bool(truths[row, chosen] > 0)
             draft.world = tuple(tuple(item) for item in drawn.items[row, chosen, : int(drawn.counts[row, chosen])].tolist())
             found.append(draft)

@@ -43,6 +43,7 @@ def rules(family: str) -> str:  # noqa: ARG001
     return """Numbers: `a` means at least one; `no` means none; `exactly`, `at least` and `at most` mean what they say. `or` includes both.
 `as many A as B`: equal numbers. `every A is …, and there is at least one A`: both parts must hold.
 `contains … and nothing else`: all items of the box are so, and there is at least one.
+`that are each …` is said of every single one. `that is …` speaks of the noun just before it.
 Towers: the blocks of a box, one upon the other, are one tower; an empty box has no tower, a single block is a tower. `at the bottom` is the
 first block, `in second place` and `in third place` are counted from the bottom, `at the top` is the last block; a single block is at the
 top and at the bottom. `directly above` means immediately upon, in the same tower; `somewhere above` means anywhere higher in the same

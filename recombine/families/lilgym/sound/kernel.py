@@ -270,10 +270,9 @@ def draw_scenes(states: Words, tidy: Flags, tower: bool, scratch: bool, items: I
 # --- scenes by class -------------------------------------------------------------------------------------------------
 
 PRIME = 2147483647
-CLASSES = 128
-FIRST_CLASSES = 64
-"""A statement's first scene comes from classes 0 to 63, its visit v from class 63 + v: visits never share a scene."""
-ATTEMPTS = 6_000
+CLASSES = 64
+"""Classes of scenes. Visit v of a statement takes its scene from class v, so two visits never share a scene."""
+ATTEMPTS = 4_000
 """Scenes drawn for one row before the draw is given up."""
 
 
@@ -294,15 +293,10 @@ def scene_class(items: Items, count: int) -> int:
     return int(total % CLASSES)
 
 
-def is_of_visit(number: int, visit: int) -> bool:
-    """Whether a class belongs to a statement's visit (0 is the first)."""
-    return number < FIRST_CLASSES if visit == 0 else number == FIRST_CLASSES - 1 + visit
-
-
 def draw_visits(
     states: Words, visits: Numbers, tidy: Flags, tower: bool, scratch: bool, items: Items, counts: Counts, found: Numbers
 ) -> None:
-    """Row i gets up to `items.shape[1]` scenes of its visit's classes: items (n, wanted, width, 6), counts (n, wanted), found (n)."""
+    """Row i gets up to `items.shape[1]` scenes of its visit's class: items (n, wanted, width, 6), counts (n, wanted), found (n)."""
     rng = np.zeros(1, np.uint64)
     for i in range(len(states)):
         rng[0] = states[i]
@@ -312,7 +306,7 @@ def draw_visits(
                 break
             room = items[i, kept]
             count = draw_tower(rng, scratch, room) if tower else draw_scatter(rng, scratch, tidy[i], room)
-            if is_of_visit(scene_class(items[i, kept], count), visits[i]):
+            if scene_class(items[i, kept], count) == visits[i]:
                 counts[i, kept] = count
                 kept += 1
             else:

@@ -1,8 +1,8 @@
 """The statements of `sound`: which there are, and in which order a part asks them.
 
-`statements.npz` lists the selected codes of the grammar with their weights (`selection.py` makes it). An order is a weighted shuffle
-that the job's key decides: code i comes at time -log(u_i) / weight_i. So every prefix has about the corpus's mix of phenomena, no
-statement comes twice, and row i depends on the job and i only.
+`statements.npz` lists the selected codes of the grammar (`selection.py` makes it). The job's key decides the order. From scratch
+every statement comes once, in a weighted shuffle: statement i comes at time -log(u_i) / weight_i. Elsewhere each comes as often as
+it has visits, in a plain shuffle. So row i depends on the job and i only, and no row comes twice.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,7 @@ class Table:
 
     codes: Numbers  # (n,): frame and rank in the grammar
     weights: NDArray[np.float32]  # (n,): how early a statement comes
+    visits: NDArray[np.uint8]  # (n,): how often it is asked where statements may come again
     goals: NDArray[np.int16]  # (n,): first scene from scratch in which it holds
 
 
@@ -72,7 +74,8 @@ def table(kind: Kind) -> Table:
     """The selection for a kind of scene."""
     with np.load(TABLE, allow_pickle=False) as stored:
         codes = np.cumsum(stored[f"{kind}_steps"].astype(np.int64))
-        return Table(codes, np.exp(stored[f"{kind}_weights"].astype(np.float32)), stored[f"{kind}_goals"])
+        weights = np.exp(stored[f"{kind}_weights"].astype(np.float32))
+        return Table(codes, weights, stored[f"{kind}_visits"], stored[f"{kind}_goals"])
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -82,33 +85,50 @@ def statement(kind: Kind, place: int) -> Statement:
     return Statement(plan_of(kind, int(known.codes[place])), kind, int(known.goals[place]))
 
 
+class Visit(NamedTuple):
+    """A statement, by its place in the table, and how many times it was asked before."""
+
+    place: int
+    number: int
+
+
 class Sequel:
-    """The statements of a part in the order in which it asks them, found as far as they were asked for."""
+    """What a part asks, in order, found as far as it was asked for: each statement once, or as often as it has visits."""
 
     def __init__(self, kind: Kind, split: str, part: str, base: int, from_nothing: bool) -> None:
         self.kind, self.split, self.part, self.from_nothing = kind, split, part, from_nothing
         known = table(kind)
-        units = (keys.states(base, 0, len(known.codes)) >> np.uint64(11)).astype(np.float64) / 2.0**53
-        times = -np.log1p(-units) / known.weights
+        visits = np.ones(len(known.codes), np.int64) if from_nothing else known.visits.astype(np.int64)
+        self._places: Numbers = np.repeat(np.arange(len(visits)), visits)
+        self._numbers: Numbers = np.arange(len(self._places)) - np.repeat(np.cumsum(visits) - visits, visits)
+        units = (keys.states(base, 0, len(self._places)) >> np.uint64(11)).astype(np.float64) / 2.0**53
+        times = -np.log1p(-units) / known.weights if from_nothing else units
         self._left: Iterator[int] = iter(np.argsort(times, kind="stable").tolist())
-        self._found: list[int] = []
+        self._found: list[Visit] = []
+        self._belongs: dict[int, bool] = {}
 
-    def upto(self, count: int) -> Sequence[int]:
-        """The places in the table of the first `count` statements, or of all if there are fewer."""
+    def upto(self, count: int) -> Sequence[Visit]:
+        """The first `count` visits, or all if there are fewer."""
         while len(self._found) < count:
-            place = next(self._left, None)
-            if place is None:
+            turn = next(self._left, None)
+            if turn is None:
                 break
-            candidate = statement(self.kind, place)
-            # What the empty scene fulfils is no task from scratch.
-            if (candidate.goal != 0 or not self.from_nothing) and splits.part_of(self.split, candidate) == self.part:
-                self._found.append(place)
+            place = int(self._places[turn])
+            if place not in self._belongs:
+                self._belongs[place] = self._is_asked(statement(self.kind, place))
+            if self._belongs[place]:
+                self._found.append(Visit(place, int(self._numbers[turn])))
         return self._found
+
+    def _is_asked(self, candidate: Statement) -> bool:
+        """Whether the part has the statement. What the empty scene fulfils is no task from scratch."""
+        is_task = candidate.goal != 0 or not self.from_nothing
+        return is_task and splits.part_of(self.split, candidate) == self.part
 
     @property
     def size(self) -> int:
-        """How many statements the part has."""
-        return len(self.upto(len(table(self.kind).codes)))
+        """How many rows the part has."""
+        return len(self.upto(len(self._places)))
 
 
 @functools.lru_cache(maxsize=16)

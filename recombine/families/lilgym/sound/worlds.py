@@ -50,7 +50,7 @@ class Drawn(NamedTuple):
 
 
 def draw_visits(kind: Kind, scratch: bool, states: Words, visits: Numbers, tidy: Flags, wanted: int, compiled: bool) -> Drawn:
-    """Scenes for each row, of the classes of its visit: two visits of a statement never share a scene."""
+    """Scenes for each row, of the class of its visit: two visits of a statement never share a scene."""
     shape = (len(states), wanted)
     drawn = Drawn(np.zeros((*shape, WIDTHS[kind], 6), np.int16), np.zeros(shape, np.int64), np.zeros(len(states), np.int64))
     run = kernels.load("recombine.families.lilgym.sound.kernel", compiled).draw_visits
