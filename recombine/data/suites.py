@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recombine.core import Family
-from recombine.data.plan import PartPlan, Plan, default_parts, plan_part
+from recombine.data.plan import PartPlan, Plan, plan_part
 from recombine.errors import UnknownName
 from recombine.families import family as find_family
 from recombine.jobs import make_job
@@ -33,7 +33,7 @@ def make_suite(
         raise UnknownName(f"recipe of {family}", wanted, found.RECIPES)
     parts: list[PartPlan] = []
     for split in _splits(found, wanted):
-        for part in default_parts(found, split):
+        for part in _parts(found, split):
             job = make_job(found, split, part, wanted, seed, options)
             full = job.stop
             plan = plan_part(found, job, min(size, full) if size is not None else None)
@@ -43,4 +43,11 @@ def make_suite(
 
 
 def _splits(family: Family, recipe: str) -> list[str]:
-    return [name for name, split in family.SPLITS.items() if recipe in split.recipes and not split.needs_files]
+    """The published splits that the recipe makes."""
+    listed = family.SPLITS.items()
+    return [name for name, split in listed if recipe in split.recipes and not split.needs_files and split.is_published]
+
+
+def _parts(family: Family, split: str) -> list[str]:
+    """The parts that stand on their own: also development sets, but not pieces that are cut from another part."""
+    return [name for name, part in family.SPLITS[split].parts.items() if part.default or not part.shares]

@@ -162,6 +162,18 @@ class ReascanFamily:
 
         return read(self, Path(path))
 
+    def native_path(self, job: Job) -> str:
+        """The released document of the job's split."""
+        from recombine.families.reascan.native import native_path
+
+        return native_path(job)
+
+    def native_extras(self, jobs: Sequence[Job]) -> Mapping[str, str]:
+        """The vocabulary files beside the documents."""
+        from recombine.families.reascan.native import native_extras
+
+        return native_extras(self, jobs)
+
     def write(self, batches: Iterable[Batch], out: TextIO) -> None:
         """The rows in the released layout."""
         from recombine.families.reascan.native import write
