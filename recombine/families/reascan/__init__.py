@@ -156,6 +156,12 @@ class ReascanFamily:
 
         return facet_columns(batch, names)
 
+    def survey_pictures(self, survey: Mapping[str, Any]) -> Mapping[str, str]:
+        """A chart for each figure of a survey: the paper's Figures 4 and 5, and more."""
+        from recombine.families.reascan.survey import pictures
+
+        return {name: canvas.svg() for name, canvas in pictures(survey).items()}
+
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a released document, as a stream."""
         from recombine.families.reascan.native import read
