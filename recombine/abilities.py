@@ -37,6 +37,14 @@ class Surveying(Protocol):
 
 
 @runtime_checkable
+class Picturing(Protocol):
+    """Charts of a survey's figures, shown on the page that `audit --html` writes."""
+
+    def survey_pictures(self, survey: Mapping[str, Any]) -> Mapping[str, str]:
+        """Title -> SVG."""
+
+
+@runtime_checkable
 class Probing(Protocol):
     """How far readers who see little of an example get, printed by `stats`."""
 

@@ -125,7 +125,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """Which combinations are held out: a sentence, and the parts. `aliases` sends a part to another split's part."""
+    """Which combinations are held out: a sentence, and the parts. `aliases` sends a part to another split's part.
+
+    `is_published`: the split is one of the paper's, so the suite of the paper holds it.
+    """
 
     name: str
     claim: str
@@ -134,6 +137,7 @@ class Split:
     recipes: tuple[str, ...] = ("release", "sound")
     axis: Axis = "substitution"
     needs_files: str = ""
+    is_published: bool = True
 
 
 Claim = Callable[["Example", str], str]

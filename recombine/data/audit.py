@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recombine.abilities import Surveying
+from recombine.abilities import Picturing, Surveying
 from recombine.core import Example, Family, Problem
 from recombine.data.shortcuts import ShortcutScore, shortcut_scores
 from recombine.errors import RecombineError, shown
@@ -60,12 +60,17 @@ class Audit:
             rows = [(s.name, s.reader, f"{s.accuracy:.1%}", f"{s.examples:,}") for s in self.shortcuts]
             body.append("<h2>What a careless reader scores</h2>" + table(("reader", "who", "right", "of"), rows))
         if self.survey:
-            body.append("<h2>Figures</h2>" + table(("figure", "value"), list(flat(self.survey))))
+            body.append("<h2>Figures</h2>" + "".join(self._pictures()) + table(("figure", "value"), list(flat(self.survey))))
         listed = [(p.severity, p.code, p.place, p.text[:500]) for p in self.problems[:2_000]]
         if listed:
             cut = f"<p class='soft'>the first 2,000 of {len(self.problems):,}</p>" if len(self.problems) > len(listed) else ""
             body.append("<h2>Problems</h2>" + cut + table(("severity", "code", "place", "text"), listed))
         return page(f"Audit of {Path(self.path).name}", "".join(body))
+
+    def _pictures(self) -> Iterable[str]:
+        """Charts of the figures, where the family draws them."""
+        family = find_family(self.family)
+        return family.survey_pictures(self.survey).values() if isinstance(family, Picturing) else ()
 
 
 def flat(survey: Any, name: str = "") -> Iterable[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -79,12 +79,16 @@ class PartPlan:
 
 @dataclass(frozen=True)
 class Shard:
-    """One file of the folder: rows [start, stop) of a part."""
+    """One file of the folder: rows [start, stop) of a part.
+
+    A released layout may have several parts in one file: `more` are those after the first, and `stop` counts all rows.
+    """
 
     part: int
     start: int
     stop: int
     path: str
+    more: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,8 @@ class Plan:
     @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """All files, in order; their number depends on the plan and on nothing else."""
-        return tuple(shard for number, part in enumerate(self.parts) for shard in self._shards_of(number, part))
+        made = tuple(shard for number, part in enumerate(self.parts) for shard in self._shards_of(number, part))
+        return made if self.format != "native" else _joined(made)
 
     def _shards_of(self, number: int, part: PartPlan) -> Iterator[Shard]:
         job, rows = part.job, part.rows
@@ -210,6 +215,18 @@ def _part_of(family: Family, value: Mapping[str, Any]) -> PartPlan:
 
 
 _JOB_FIELDS = tuple(f.name for f in fields(Job) if f.name != "options")
+
+
+def _joined(shards: tuple[Shard, ...]) -> tuple[Shard, ...]:
+    """Shards of one path as one shard."""
+    found: dict[str, Shard] = {}
+    for shard in shards:
+        first = found.get(shard.path)
+        if first is None:
+            found[shard.path] = shard
+        else:
+            found[shard.path] = replace(first, stop=first.stop + shard.stop, more=(*first.more, shard.part))
+    return tuple(found.values())
 
 
 def make_plan(

@@ -71,8 +71,14 @@ def make_shard(plan: Plan, number: int, folder: Path, on_rows: Callable[[int], N
     chunks: list[str] = []
     rejections: Counter[str] = Counter()
 
+    def batches() -> Iterator[Batch]:
+        own = shard.stop - sum(plan.parts[number].rows for number in shard.more)
+        yield from plan.parts[shard.part].batches(family, shard.start, own)
+        for number in shard.more:
+            yield from plan.parts[number].batches(family, 0, plan.parts[number].rows)
+
     def counted() -> Iterator[tuple[Batch, pa.Table]]:
-        for batch in plan.parts[shard.part].batches(family, shard.start, shard.stop):
+        for batch in batches():
             table = columns.to_arrow(batch, family.SCHEMA)
             chunks.append(columns.digest(table))
             rejections.update(batch.rejections)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recombine.core import FILES, Family
-from recombine.data.plan import PartPlan, Plan, default_parts, plan_part
+from recombine.data.plan import PartPlan, Plan, plan_part
 from recombine.errors import UnknownName, UsageError
 from recombine.families import family as find_family
 from recombine.jobs import make_job
@@ -34,7 +34,7 @@ def make_suite(
         raise UnknownName(f"recipe of {family}", wanted, found.RECIPES)
     parts: list[PartPlan] = []
     for split in _splits(found, wanted, bool((options or {}).get(FILES))):
-        for part in found.SPLITS[split].parts if wanted == "official" else default_parts(found, split):
+        for part in _parts(found, split):
             job = make_job(found, split, part, wanted, seed, options)
             full = job.stop
             plan = plan_part(found, job, min(size, full) if size is not None else None)
@@ -44,8 +44,8 @@ def make_suite(
 
 
 def _splits(family: Family, recipe: str, has_files: bool) -> list[str]:
-    """The splits of a recipe. Those read from published files are left out, unless the recipe has no others."""
-    known = {name: split for name, split in family.SPLITS.items() if recipe in split.recipes}
+    """The published splits of a recipe. Those read from published files are left out, unless the recipe has no others."""
+    known = {name: split for name, split in family.SPLITS.items() if recipe in split.recipes and split.is_published}
     found = [name for name, split in known.items() if not split.needs_files]
     if found:
         return found
@@ -53,3 +53,8 @@ def _splits(family: Family, recipe: str, has_files: bool) -> list[str]:
         needs = ", ".join(dict.fromkeys(split.needs_files for split in known.values()))
         raise UsageError(f"the sets of the paper on {family.NAME} are read from {needs}: add --set files=FOLDER.")
     return list(known)
+
+
+def _parts(family: Family, split: str) -> list[str]:
+    """The parts that stand on their own: also development sets, but not pieces that are cut from another part."""
+    return [name for name, part in family.SPLITS[split].parts.items() if part.default or not part.shares]

@@ -35,6 +35,8 @@ Goal = Literal["end_state", "sequence"]
 GOALS: tuple[Goal, ...] = ("end_state", "sequence")
 ORDERS: dict[str, BitOrder] = {"gscan": GSCAN, "reascan": REASCAN}
 STOP = len(ACTIONS)
+ACTION_NAMES = (*ACTIONS, "STOP")
+"""The names of the actions 0 to 6."""
 HORIZON = 120
 DEFAULT_SIZE = 1_000
 MAX_TEXT = 320
@@ -290,6 +292,8 @@ class GridEnv(SingleEnv):
     them. Worlds come from the family (`split`, `part`) or from an originally released file (`data`).
     """
 
+    ACTION_NAMES = ACTION_NAMES
+
     def __init__(
         self, name: str, evaluate: bool = False, masks: bool = True, render_mode: str | None = None, compiled: bool = False,
         **given: Unpack[Arguments],
@@ -299,6 +303,8 @@ class GridEnv(SingleEnv):
 
 class GridVectorEnv(BatchedEnv):
     """Many grid episodes at once; the arguments of `GridEnv`."""
+
+    ACTION_NAMES = ACTION_NAMES
 
     def __init__(
         self, name: str, num_envs: int = 1, evaluate: bool = False, masks: bool = False, render_mode: str | None = None,

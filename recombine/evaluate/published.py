@@ -34,7 +34,7 @@ _REASCAN_TABLE2 = "Wu et al. 2021, Table 2"
 _GSCAN = "Ruis et al. 2020, baseline"
 
 
-def _table(source: str, model: str, trained_on: str = "", **cells: tuple[float, float | None]) -> dict[str, Published]:
+def _table(source: str, model: str, trained_on: str = "", /, **cells: tuple[float, float | None]) -> dict[str, Published]:
     return {split: Published(model, accuracy, deviation, source, trained_on) for split, (accuracy, deviation) in cells.items()}
 
 

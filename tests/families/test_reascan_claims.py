@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import io
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import recombine
 from recombine.abilities import Faceted
 from recombine.columns import Coded, Ragged, Text, value_at
 from recombine.core import Batch, Example
@@ -281,3 +285,51 @@ def test_facets_of_a_batch_are_those_of_its_examples(split: str, recipe: str) ->
             if facet.kind == "word" and name != "pattern":
                 listed = values[name] if facet.many else (values[name],)
                 assert set(listed) <= set(facet.values), name  # type: ignore[arg-type]
+
+
+# --- files and figures -------------------------------------------------------------------------------------------------
+
+
+def test_the_suite_is_the_released_layout(tmp_path: Path) -> None:
+    """One document for train, dev and test; section `test` in held-out files; two vocabularies; no split of ours."""
+    from recombine.cli import main
+
+    assert (
+        main(["generate", "reascan", "--suite", "paper", "--size", "2", "--format", "native", "--out", str(tmp_path / "x")])
+        == 0
+    )
+    folders = {path.name.removeprefix("ReaSCAN-compositional") for path in (tmp_path / "x").iterdir() if path.is_dir()}
+    assert folders == {"", "-a1", "-a2", "-a3", "-b1", "-b2", "-c1", "-c2", "-p1", "-p2", "-p3", "-p3-rd"}
+    for ending, sections in (("", ["train", "dev", "test"]), ("-p2", ["train", "dev", "test"]), ("-b2", ["test"])):
+        folder = tmp_path / "x" / f"ReaSCAN-compositional{ending}"
+        document = json.loads((folder / "data-compositional-splits.txt").read_text())
+        assert list(document["examples"]) == sections
+        assert all(len(rows) == 2 for rows in document["examples"].values())
+        assert len(json.loads((folder / "training_input_vocab.txt").read_text())["idx_to_word"]) == 38
+        found = recombine.audit(folder / "data-compositional-splits.txt", "reascan")
+        assert found.ok
+        assert found.checked == 2 * len(sections)
+        assert "<svg" in found.to_html()
+
+
+@pytest.mark.parametrize("damage", ["Infinity", "NaN", '"six"', "[]", "1e400"])
+def test_mad_numbers_in_a_released_file_are_problems(damage: str, tmp_path: Path) -> None:
+    out = io.StringIO()
+    reascan.write([rows("simple", n=2)], out)
+    text = out.getvalue().replace('"grid_size": 6', f'"grid_size": {damage}', 2)
+    assert text.count(f'"grid_size": {damage}') == 2
+    path = tmp_path / "data-compositional-splits.txt"
+    path.write_text(text)
+    found = list(reascan.read(path))
+    assert {type(one).__name__ for one in found} == {"Problem", "Example"}
+
+
+def test_published_figures_name_their_training() -> None:
+    from recombine.evaluate.published import published
+
+    texts = [figure.text for figure in published("reascan", "simple", "test", "release")]
+    assert "M-LSTM trained on all 93.83 (ReaSCAN v1.1 release notes)" in texts
+    assert "M-LSTM 93.64 ± 2.52 (Wu et al. 2021, Table 2)" in texts
+    assert published("gscan", "visual", "test", "release")[0].accuracy == 23.51
+    assert published("gscan", "visual_easier", "test", "release")[0].accuracy == 54.96
+    assert published("reascan", "one_clause", "validation", "release")[0].deviation == 3.04

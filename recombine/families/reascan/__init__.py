@@ -156,11 +156,29 @@ class ReascanFamily:
 
         return facet_columns(batch, names)
 
+    def survey_pictures(self, survey: Mapping[str, Any]) -> Mapping[str, str]:
+        """A chart for each figure of a survey: the paper's Figures 4 and 5, and more."""
+        from recombine.families.reascan.survey import pictures
+
+        return {name: canvas.svg() for name, canvas in pictures(survey).items()}
+
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a released document, as a stream."""
         from recombine.families.reascan.native import read
 
         return read(self, Path(path))
+
+    def native_path(self, job: Job) -> str:
+        """The released document of the job's split."""
+        from recombine.families.reascan.native import native_path
+
+        return native_path(job)
+
+    def native_extras(self, jobs: Sequence[Job]) -> Mapping[str, str]:
+        """The vocabulary files beside the documents."""
+        from recombine.families.reascan.native import native_extras
+
+        return native_extras(self, jobs)
 
     def write(self, batches: Iterable[Batch], out: TextIO) -> None:
         """The rows in the released layout."""

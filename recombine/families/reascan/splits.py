@@ -254,8 +254,9 @@ def _random(
         "test": Part("test", _RANDOM, sizes[2]),
     }
     return ReascanSplit(
-        name, claim, MappingProxyType(parts), recipes=recipes, axis="random", patterns=patterns, random_only=random_only
-    )
+        name, claim, MappingProxyType(parts), recipes=recipes, axis="random", patterns=patterns, random_only=random_only,
+        is_published=recipes == BOTH,
+    )  # fmt: skip
 
 
 def _held_out(
@@ -288,8 +289,9 @@ def _novel(
         "test": Part("test", rules[1], OURS[2]),
     }
     return ReascanSplit(
-        name, claim, MappingProxyType(parts), recipes=BOTH, axis=axis, shows=shows, by_length=by_length, has_shots=has_shots
-    )
+        name, claim, MappingProxyType(parts), recipes=BOTH, axis=axis, shows=shows, by_length=by_length, has_shots=has_shots,
+        is_published=False,
+    )  # fmt: skip
 
 
 _SPLITS = (
