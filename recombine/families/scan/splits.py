@@ -142,7 +142,17 @@ def divide(
         "fit": part("fit", rest, ("train", *["validation"] * both), repeats),
         "validation": part("validation", held, ("train", *["fit"] * both), 1 if keeps_one else repeats),
     }
-    return ScanSplit(name, claim, parts, {}, ("release",), axis, "", rule, held_once, held_copies, keeps_one)
+    return ScanSplit(
+        name,
+        claim,
+        parts,
+        recipes=("release",),
+        axis=axis,
+        rule=rule,
+        held_once=held_once,
+        held_copies=held_copies,
+        keeps_one=keeps_one,
+    )
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
