@@ -88,6 +88,8 @@ def is_harmless(item: Family, mutant: Batch, row: int, column: str) -> bool:
             if tuple(found) != (0,):
                 return False
         return ",".join(plan(world, 0, said.verb, said.adverb)) == example.answer
+    if item.NAME == "lilgym":  # any edits that reach the goal are right: play them by the environments' code
+        return example.score(example.answer).value == 1.0
     return False
 
 

@@ -37,6 +37,15 @@ class Surveying(Protocol):
 
 
 @runtime_checkable
+class Noting(Protocol):
+    """What a reader of the rows must know, printed on the card."""
+
+    @property
+    def NOTES(self) -> tuple[str, ...]:
+        """Sentences."""
+
+
+@runtime_checkable
 class Picturing(Protocol):
     """Charts of a survey's figures, shown on the page that `audit --html` writes."""
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from recombine.abilities import Noting
 from recombine.core import Example, Family
 from recombine.data.croissant import write_croissant
 from recombine.data.folders import Folder
@@ -106,6 +107,8 @@ def _body(plan: Plan, family: Family, manifest: Mapping[str, Any]) -> str:
     lines += ["", "## Claims", ""]
     for split in dict.fromkeys(part.job.split for part in plan.parts):
         lines.append(f"- **{split}**: {family.SPLITS[split].claim}")
+    if isinstance(family, Noting):
+        lines += ["", "## Conventions", "", *(f"- {note}" for note in family.NOTES)]
     fresh = [sentence for part in plan.parts if (sentence := freshness(family, part))]
     lines += ["", "## Freshness", "", *(f"- {sentence}" for sentence in fresh or ["Another seed gives new items."])]
     lines += ["", "## Columns", "", "| column | type |", "|---|---|", "| id | string |"]
