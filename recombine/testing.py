@@ -40,6 +40,8 @@ MANY_SPLITS = 40
 """A family with more splits is checked on one split of each kind: those whose names differ only in numbers."""
 WHOLE_ROWS = 25_000
 """Finite parts up to this size are compared whole, where a check needs that."""
+KNOWN_FORMS = 200
+"""Parts whose canonical forms are kept for the next check."""
 HOSTILE = ("", " ", "\0", "x" * 100_000, "__import__('os').system('x')", "I_WALK " * 20_000, "🙂", "[[" * 5_000, "\ud800")
 """Answers that must score nothing and raise nothing."""
 
@@ -376,8 +378,16 @@ def _has_row(family: Family, job: Job, row: int) -> bool:
 
 
 def _forms(family: Family, job: Job, rows: int) -> NDArray[np.uint64]:
-    """64 bits for the canonical form of each of the first rows."""
-    return canonical_words(family, _rows(family, job, 0, rows))
+    """64 bits for the canonical form of each of the first rows; several checks look at the same."""
+    key = (id(family), job.key, rows)
+    if key not in _KNOWN:
+        if len(_KNOWN) >= KNOWN_FORMS:
+            _KNOWN.clear()
+        _KNOWN[key] = canonical_words(family, _rows(family, job, 0, rows))
+    return _KNOWN[key]
+
+
+_KNOWN: dict[tuple[int, str, int], NDArray[np.uint64]] = {}
 
 
 def _same_forms(family: Family, a: Job, b: Job) -> bool:

@@ -5,6 +5,7 @@ Families with very many like splits (SCAN's replicates) are covered by one split
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +22,23 @@ from recombine.errors import RecombineError
 from recombine.families import OURS, family
 from recombine.jobs import make_job
 
+WARM_ROWS = 4_000
 CASES = [(name, case) for name in OURS for case in testing.cases(family(name))]
+
+
+@functools.cache
+def _warm(name: str, recipe: str) -> None:
+    """Load the compiled kernels once: small jobs then use them too, and the wide checks take a fraction of the time."""
+    item = family(name)
+    split = next(s for s in testing.kinds(item) if recipe in item.SPLITS[s].recipes)
+    job = make_job(item, split, None, recipe, testing.SEED)
+    item.generate(job.rows(0, min(job.stop, WARM_ROWS)))
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: "-".join([case[0], *case[1]]))
 def case(request: pytest.FixtureRequest) -> tuple[Family, Job]:
     name, (recipe, split, part) = request.param
+    _warm(name, recipe)
     item = family(name)
     return item, make_job(item, split, part, recipe, testing.SEED)
 

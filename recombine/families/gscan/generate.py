@@ -17,7 +17,7 @@ from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
 from recombine.families.gscan.plan import TEMPLATES, commands, parse_command
 from recombine.families.gscan.release import pool
-from recombine.families.gscan.rows import Rows
+from recombine.families.gscan.rows import COMPILE_FROM_ROWS, Rows
 from recombine.families.gscan.sound import kernel as names
 from recombine.families.gscan.splits import MAIN, OPTIONS, SHOT_SPLIT, SPLITS, bit_of, bits_kept_from, rules, tags
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
@@ -52,8 +52,6 @@ SCHEMA: Mapping[str, ColumnType] = MappingProxyType(
     }
 )
 REJECTIONS = ("other split", "no such target", "other part", "no interaction", "wrong length")
-COMPILE_FROM_ROWS = 400
-"""Interpreted rows take milliseconds here, so compiled kernels pay earlier than elsewhere."""
 _UNBOUNDED = 1 << 40
 
 
@@ -61,10 +59,6 @@ def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop) of the part."""
     picked = pick(job, np.arange(job.start, job.stop, dtype=np.int64))
     return _sound(job) if picked is None else replace(picked, start=job.start, indices=None)
-
-
-def _is_compiled(kernel: str, rows: int) -> bool:
-    return rows >= COMPILE_FROM_ROWS or kernels.is_loaded(kernel)
 
 
 def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
@@ -75,7 +69,7 @@ def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
     last = int(rows.max()) if len(rows) else 0
     if last >= len(items):
         raise UsageError(f"{job.key} has {len(items)} rows, but row {last} was asked for; use a smaller size.")
-    made = pool.worlds(pool.pool_of(job), items[rows], _is_compiled(pool.KERNEL_NAME, len(rows)))
+    made = pool.worlds(pool.pool_of(job), items[rows])
     return Batch(job, int(rows[0]) if len(rows) else 0, columns(option(job, OPTIONS, "grid_size"), made), indices=rows)
 
 
@@ -86,7 +80,7 @@ def _sound(job: Job) -> Batch:
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     shared = replace(job, options=tuple(pair for pair in job.options if pair[0] != "k"))  # k changes the first k rows only
     states = keys.states(shared.base(), job.start, job.stop)
-    kernel = kernels.load(KERNEL_NAME, _is_compiled(KERNEL_NAME, rows))
+    kernel = kernels.for_rows(KERNEL_NAME, rows, COMPILE_FROM_ROWS)
     count = kernel.sound_rows(states, job.start, dials, sound_rules(job), made, rejected)
     if count < rows:
         raise Infeasible(

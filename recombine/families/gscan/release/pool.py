@@ -17,7 +17,7 @@ import numpy as np
 from recombine import kernels, keys
 from recombine.core import Job, option
 from recombine.families.gscan.plan import commands
-from recombine.families.gscan.rows import AGENT_C, AGENT_R, COMMAND, LENGTH, MOVED, Rows, new_rows, shape_of
+from recombine.families.gscan.rows import AGENT_C, AGENT_R, COMMAND, COMPILE_FROM_ROWS, LENGTH, MOVED, Rows, new_rows, shape_of
 from recombine.families.gscan.splits import MAIN, OPTIONS, SHOT_SPLIT, SPLITS, Rule, bit_of, bits_kept_from, rules, tags
 from recombine.grid.codes import COLORS, COLUMN, HEAVY_FROM, ROW, SIZE
 
@@ -90,11 +90,13 @@ def _targets() -> list[tuple[int, int, int]]:
 MOST_OBJECTS = 12
 
 
-def worlds(pool: Pool, which: NDArray[np.int64], compiled: bool) -> Rows:
+def worlds(pool: Pool, which: NDArray[np.int64], compile_from: int = COMPILE_FROM_ROWS) -> Rows:
     """The rows of these items."""
     rows = new_rows(len(which), MOST_OBJECTS, pool.grid)
     items = np.ascontiguousarray(pool.items[which])
-    kernels.load(KERNEL_NAME, compiled).release_rows(items, pool.grid, pool.cell_states[which], pool.states[which], rows)
+    kernels.for_rows(KERNEL_NAME, len(which), compile_from).release_rows(
+        items, pool.grid, pool.cell_states[which], pool.states[which], rows
+    )
     return rows
 
 
@@ -139,7 +141,7 @@ def _equivalence(whole: Pool, which: NDArray[np.int64]) -> NDArray[np.int64]:
     found = np.empty(len(which), dtype=np.int64)
     for start in range(0, len(which), _CHUNK):
         chunk = which[start : start + _CHUNK]
-        made = worlds(whole, chunk, compiled=True)
+        made = worlds(whole, chunk, compile_from=0)
         facts, target = made.facts, made.things[:, 0].astype(np.int64)
         acts = facts[:, MOVED] * np.where(target[:, SIZE] >= HEAVY_FROM, 2, 1)
         cells = (facts[:, AGENT_R] * 64 + facts[:, AGENT_C]) * 4096 + target[:, ROW] * 64 + target[:, COLUMN]
@@ -151,7 +153,10 @@ def _equivalence(whole: Pool, which: NDArray[np.int64]) -> NDArray[np.int64]:
 def _by_length(version: int, grid: int, resampling: int, seed: int, cutoff: int) -> dict[str, NDArray[np.int64]]:
     whole = pool(version, grid, resampling, seed)
     lengths = np.concatenate(
-        [worlds(whole, whole.order[i : i + _CHUNK], compiled=True).facts[:, LENGTH] for i in range(0, len(whole.order), _CHUNK)]
+        [
+            worlds(whole, whole.order[i : i + _CHUNK], compile_from=0).facts[:, LENGTH]
+            for i in range(0, len(whole.order), _CHUNK)
+        ]
     )
     short, long = whole.order[lengths <= cutoff], whole.order[lengths > cutoff]
     held = len(short) // VALIDATION_SHARE
