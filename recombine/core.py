@@ -137,7 +137,7 @@ class Split:
     recipes: tuple[str, ...] = ("release", "sound")
     axis: Axis = "substitution"
     needs_files: str = ""
-    is_published: bool = True
+    is_published: bool = field(default=True, kw_only=True)
 
 
 Claim = Callable[["Example", str], str]

@@ -116,7 +116,8 @@ def _depths(batch: Batch) -> NDArray[np.int8]:
     """A phrase hangs on the one before it, or on the same one as that; the depth counts the first kind."""
     digits, counts = _digits(batch)
     is_deeper = (digits // N_PHRASES % 2 == 1) & (np.arange(digits.shape[1]) < counts[:, None])
-    return is_deeper.sum(axis=1).astype(np.int8)
+    found_rows: NDArray[np.int8] = is_deeper.sum(axis=1).astype(np.int8)
+    return found_rows
 
 
 def _target(batch: Batch, name: str) -> Column:

@@ -381,7 +381,7 @@ def _broken_notes(batch: Batch, read: Reading) -> Bools:
     values, offsets = _list(batch.columns["strategy"], ())
     counts = np.diff(offsets)[read.rows]
     if batch.job.recipe == "sound":
-        return counts != 0
+        return np.asarray(counts != 0)
     wrong = counts != 5
     good = np.flatnonzero(~wrong)
     notes = values[offsets[read.rows[good]][:, None] + np.arange(5)]
@@ -395,4 +395,4 @@ def _broken_notes(batch: Batch, read: Reading) -> Bools:
     is_fine = np.where(is_none, ~flags["attribute"], is_known & is_able)
     is_fine &= (notes[:, 3] == 1) & (notes[:, 4] == 2) & (swap >= 0) & (swap <= 2) & ((swap != 0) | ~flags["isomorphism"])
     wrong[good] |= ~is_fine
-    return wrong
+    return np.asarray(wrong)

@@ -96,7 +96,8 @@ def facts_of(example: Example) -> Facts:
 def has_pattern(facts: Facts, *parents: int) -> Bools:
     """Whether the nouns after the first hang on these."""
     if len(parents) == 0:
-        return facts.counts == 1
+        found_rows: Bools = facts.counts == 1
+        return found_rows
     hang = facts.column("parent")[:, 1 : 1 + len(parents)]
     found: Bools = (facts.counts == 1 + len(parents)) & (hang == np.array(parents)).all(axis=1)
     return found
@@ -149,7 +150,8 @@ def is_new_trio(facts: Facts) -> Bools:
 
 def is_for_shots(facts: Facts) -> Bools:
     """Whether the release recipe keeps this command for the few examples in training: half of the commands, by their hash."""
-    return scrambled(form_numbers(facts).astype(np.uint64)) >> np.uint64(63) == 1
+    found_rows: Bools = scrambled(form_numbers(facts).astype(np.uint64)) >> np.uint64(63) == 1
+    return found_rows
 
 
 # --- what is held out ------------------------------------------------------------------------------------------------
@@ -164,7 +166,7 @@ def words_together(facts: Facts, size: str = "", color: str = "", head: str = ""
     for name, word, words in (("size", size, ("", *SIZE_WORDS)), ("color", color, COLOR_WORDS), ("head", head, HEADS)):
         if word:
             found = found & (facts.column(name) == words.index(word))
-    return found.any(axis=1)
+    return np.asarray(found.any(axis=1))
 
 
 def relations_together(facts: Facts, *names: str) -> Bools:
@@ -177,7 +179,8 @@ def relations_together(facts: Facts, *names: str) -> Bools:
 
 def _red_square(facts: Facts) -> Bools:
     is_one = (facts.mentioned[:, :, 1] == COLOR_WORDS.index("red")) & (facts.mentioned[:, :, 2] == HEADS.index("square"))
-    return words_together(facts, color="red", head="square") | is_one.any(axis=1)
+    found_rows: Bools = words_together(facts, color="red", head="square") | is_one.any(axis=1)
+    return found_rows
 
 
 HELD_OUT: Mapping[str, Shows] = MappingProxyType(

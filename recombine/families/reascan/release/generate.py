@@ -90,7 +90,8 @@ def _shot_kinds(split: str, listed: Pool) -> NDArray[np.int64] | None:
 def _with_shots(order: NDArray[np.int64], kinds: NDArray[np.int64], part: str, shots: int) -> NDArray[np.int64]:
     """The slots of a part of such a split: training shows the combination in its first `shots` rows."""
     if part == "test":
-        return order[kinds == _FOR_TEST]
+        found_rows: NDArray[np.int64] = order[kinds == _FOR_TEST]
+        return found_rows
     return np.concatenate([order[kinds == _FOR_TRAINING][: shots if part == "train" else 0], order[kinds == _NO_SHOT]])
 
 
