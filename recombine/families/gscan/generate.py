@@ -205,6 +205,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
     meta: dict[str, Any] = {"recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed}
     if SPLITS[job.split].by_length:
         meta["cutoff"] = option(job, OPTIONS, "cutoff")
+    else:
+        meta["shots"] = option(job, OPTIONS, "k")
     meta |= {name: value for name, value in values.items() if name not in _HIDDEN}
     inputs = {"command": values["command"], **inputs_of(world)}
     command = parse_command(values["command"])
