@@ -36,11 +36,13 @@ _LOADING = threading.RLock()
 
 
 def for_rows(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS) -> types.SimpleNamespace:
-    """The functions of the kernel module for a job of so many rows.
+    """The functions of the kernel module for a job of so many rows, compiled if that is worth it."""
+    return load(name, is_worth_compiling(name, rows, compile_from))
 
-    Compiled if the rows are worth it, or if this process has the compiled form already; interpreted otherwise.
-    """
-    return load(name, rows >= compile_from or is_loaded(name))
+
+def is_worth_compiling(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS) -> bool:
+    """The one decision: compiled if the rows are worth it, or if this process has the compiled form already."""
+    return rows >= compile_from or is_loaded(name)
 
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:

@@ -438,9 +438,8 @@ def test_killed_twenty_times_nothing_is_lost_or_asked_twice(tmp_path: Path) -> N
         assert outcome["asked_now"] == 240 - len(kept)
         assert len(server.asked) <= 240 + kills * concurrency
         assert outcome["requests"] == len((out / "requests.jsonl").read_text().splitlines())
-        unbroken = subprocess.run(
-            [*words[:-1], "--out", str(tmp_path / "whole")], env=environment, capture_output=True, check=False
-        )
+        elsewhere = [str(tmp_path / "whole") if word == str(out) else word for word in words]
+        unbroken = subprocess.run(elsewhere, env=environment, capture_output=True, check=False)
         assert unbroken.returncode == 0
     assert answers_only(out) == answers_only(tmp_path / "whole")
     assert KEY not in files_of(out)

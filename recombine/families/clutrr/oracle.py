@@ -82,7 +82,7 @@ def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
     rows, reasons = rows_of(batch.columns)
     is_sound = batch.job.recipe == "sound"
     conventions = dict(batch.job.options).get("conventions", "stated") != "none"
-    compiled = len(batch) >= COMPILE_FROM_ROWS or kernels.is_loaded(_MODULE)
+    compiled = kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS)
     bits = _broken(rows, len(batch), conventions, compiled) if is_sound else np.zeros(len(batch), np.int64)
     for row in range(len(batch)):
         if row in reasons:
@@ -100,7 +100,7 @@ def broken_bits(batch: Batch) -> NDArray[np.int64]:
     """The laws that each row of a `sound` batch breaks (bits of `LAWS`), graph and proof only."""
     rows, reasons = rows_of(batch.columns)
     conventions = dict(batch.job.options).get("conventions", "stated") != "none"
-    found = _broken(rows, len(batch), conventions, len(batch) >= COMPILE_FROM_ROWS or kernels.is_loaded(_MODULE))
+    found = _broken(rows, len(batch), conventions, kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS))
     found[list(reasons)] = laws.BAD_PATH
     return found
 

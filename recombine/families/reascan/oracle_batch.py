@@ -81,7 +81,7 @@ def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]
     def plain(row: int) -> list[Problem]:
         return oracle.validate(example(family, batch, row))
 
-    if len(batch) < kernels.COMPILE_FROM_ROWS:
+    if not kernels.is_worth_compiling(KERNEL_NAME, len(batch)):
         yield from by_row(range(len(batch)), plain)
         return
     try:

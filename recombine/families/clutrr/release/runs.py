@@ -73,7 +73,7 @@ class Run:
         self.k, self.noise, self.stream, self.is_equal, self.wanted = k, noise, stream, bool(d.values["equal"]), wanted
         self.tree: Tree = grow_tree(d.levels, d.min_children, d.max_children, d.marriage, stream)
         self.pairs, self.book = _book(self.tree)
-        self.kernel = kernels.load(_MODULE, compiled=wanted >= COMPILE_FROM_ROWS or kernels.is_loaded(_MODULE))
+        self.kernel = kernels.for_rows(_MODULE, wanted, COMPILE_FROM_ROWS)
         n = len(self.pairs)
         self.turn, self.tried, self.mark = np.zeros(n, np.int64), np.full(n, -1, np.int64), 0
         self.ends = np.array(self.pairs, np.int64).reshape(n, 2)

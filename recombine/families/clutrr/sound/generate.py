@@ -86,7 +86,7 @@ def most_facts(d: Dials) -> int:
 def row_kernels(rows: int) -> Any:
     """The kernels for this many rows: compiled if it is worth it, or if the process has them already."""
     name = "recombine.families.clutrr.sound.rows"
-    return kernels.load(name, compiled=rows >= COMPILE_FROM_ROWS or kernels.is_loaded(name))
+    return kernels.for_rows(name, rows, COMPILE_FROM_ROWS)
 
 
 def generate_sound(job: Job) -> Batch:

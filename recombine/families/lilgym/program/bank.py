@@ -11,7 +11,6 @@ same values, and `ProgramError` is the only error of either.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,7 +163,7 @@ def _is_bulk(pairs: int, compiled: bool | None) -> bool:
     """Whether the kernel does the work: if asked, if there is much to do, or if it is loaded already."""
     if compiled is not None:
         return compiled
-    return pairs >= COMPILE_FROM_PAIRS or f"{KERNEL_NAME}__compiled" in sys.modules
+    return kernels.is_worth_compiling(KERNEL_NAME, pairs, COMPILE_FROM_PAIRS)
 
 
 @dataclass(frozen=True)

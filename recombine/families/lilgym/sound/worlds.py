@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WIDTHS: dict[Kind, int] = {"tower": 12, "scatter": 21}
 """The most items that a drawn scene holds."""
+KERNEL_NAME = "recombine.families.lilgym.sound.kernel"
 LOOKS, SCRATCH_LOOKS = 240, 480
 """Scenes of each sort at which a statement is tried."""
 LEAST = 3
@@ -35,8 +36,8 @@ def draw_scenes(
     """One scene per 64-bit word; the same word gives the same scene, tidy or not."""
     items = np.zeros((len(states), WIDTHS[kind], 6), np.int16)
     counts = np.zeros(len(states), np.int64)
-    fast = len(states) >= 4 * kernels.COMPILE_FROM_ROWS if compiled is None else compiled
-    run = kernels.load("recombine.families.lilgym.sound.kernel", fast).draw_scenes
+    is_worth = kernels.is_worth_compiling(KERNEL_NAME, len(states), 4 * kernels.COMPILE_FROM_ROWS)
+    run = kernels.load(KERNEL_NAME, is_worth if compiled is None else compiled).draw_scenes
     run(states, np.broadcast_to(tidy, len(states)).copy(), kind == "tower", scratch, items, counts)
     return items, counts
 
@@ -53,7 +54,7 @@ def draw_visits(kind: Kind, scratch: bool, states: Words, visits: Numbers, tidy:
     """Scenes for each row, of the class of its visit: two visits of a statement never share a scene."""
     shape = (len(states), wanted)
     drawn = Drawn(np.zeros((*shape, WIDTHS[kind], 6), np.int16), np.zeros(shape, np.int64), np.zeros(len(states), np.int64))
-    run = kernels.load("recombine.families.lilgym.sound.kernel", compiled).draw_visits
+    run = kernels.load(KERNEL_NAME, compiled).draw_visits
     run(states, visits, tidy, kind == "tower", scratch, *drawn)
     return drawn
 

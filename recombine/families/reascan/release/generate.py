@@ -197,7 +197,7 @@ def release(job: Job, compiled: bool | None = None) -> Batch:
 def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Batch:
     """Single rows of a release part, in any order: each is a function of its command and its number alone."""
     if compiled is None:
-        compiled = len(rows) >= COMPILE_FROM_ROWS or kernels.is_loaded(KERNEL_NAME)
+        compiled = kernels.is_worth_compiling(KERNEL_NAME, len(rows), COMPILE_FROM_ROWS)
     for name in ("interaction", "commands", "max_objects", "crowding", "c2_relations"):
         if option(job, OPTIONS, name) != OPTIONS[name].default:
             raise BadOption(f"option {name} belongs to recipe 'sound'; leave it out for 'release'.")

@@ -80,7 +80,7 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
             f"option grid_size is {grid}, but up to {limit} objects need a larger grid; set max_objects to {grid * grid - 4}."
         )
     if compiled is None:
-        compiled = n >= kernels.COMPILE_FROM_ROWS
+        compiled = kernels.is_worth_compiling(KERNEL_NAME, n)
     sink = sink_of(n, grid, limit)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     done = kernels.load(KERNEL_NAME, compiled).sound_rows(
