@@ -19,10 +19,27 @@ _NAMES = {
     "verify": "recombine.data.verify",
     "audit": "recombine.data.audit",
     "families": "recombine.families",
+    "Episode": "recombine.episodes",
+    "Turn": "recombine.episodes",
+    "Scorer": "recombine.scorer",
+    "mix": "recombine.mixture",
     "score": "recombine.data.datasets",
     "RecombineError": "recombine.errors",
 }
-__all__ = ["Dataset", "RecombineError", "audit", "families", "generate", "load", "score", "verify"]
+__all__ = [
+    "Dataset",
+    "Episode",
+    "RecombineError",
+    "Scorer",
+    "Turn",
+    "audit",
+    "families",
+    "generate",
+    "load",
+    "mix",
+    "score",
+    "verify",
+]
 
 if TYPE_CHECKING:
     from recombine import families as families
@@ -32,7 +49,11 @@ if TYPE_CHECKING:
     from recombine.data.datasets import score as score
     from recombine.data.generate import generate as generate
     from recombine.data.verify import verify as verify
+    from recombine.episodes import Episode as Episode
+    from recombine.episodes import Turn as Turn
     from recombine.errors import RecombineError as RecombineError
+    from recombine.mixture import mix as mix
+    from recombine.scorer import Scorer as Scorer
 
 
 def __getattr__(name: str) -> Any:

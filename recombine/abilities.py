@@ -162,12 +162,12 @@ class Playing(Protocol):
 
     @property
     def ACTIONS(self) -> tuple[str, ...]:
-        """The names of the actions, by number; empty where actions have arguments and only `parse_acts` names them."""
+        """The names of the actions; empty where actions have arguments."""
 
-    def begin(self, example: Example) -> State:
-        """The state in which the example's episode begins."""
+    def begin(self, example: Example, settings: Mapping[str, Any]) -> State:
+        """The state in which the example's episode begins. An unknown setting is an error that lists the known ones."""
 
-    def acting_task(self, example: Example) -> str:
+    def acting_task(self, example: Example, settings: Mapping[str, Any]) -> str:
         """What to do, which actions there are and how to write them, in words for a model."""
 
 
@@ -178,13 +178,14 @@ class State(Protocol):
         """What is seen now: the words, and the picture as PNG where it is wanted."""
 
     def act(self, text: str) -> tuple[float, bool, Mapping[str, Any]]:
-        """Take the actions that the text names, in order: reward, whether the episode is over, and what happened.
+        """Carry out the actions that the text names, in order: reward, whether the episode is over, and what happened.
 
-        A text that names no action costs what the environment says; `info["error"]` then says what was wrong.
+        A text that names no action costs what an invalid action costs; `info["said"]` then says what was wrong. `info` holds
+        `error` (its last name, or ""), `errors`, `said` (sentences), `actions` (those taken), `step` and `solved`.
         """
 
     def expert(self) -> tuple[str, ...]:
-        """A plan from the present state to the goal, one action each, as `act` reads them."""
+        """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
 
 
 @runtime_checkable

@@ -51,12 +51,16 @@ MAY_SEE: dict[str, set[str]] = {
     "data": FLOOR | {"families"},
     "testing": FLOOR | {"families", "data"},
     "envs": FLOOR | {"grid", "families", "data"},
-    "evaluate": FLOOR | {"families", "data"},
+    "evaluate": FLOOR | {"families", "data", "episodes", "scorer"},
+    "episodes": FLOOR | {"families", "data", "evaluate"},
+    "scorer": FLOOR | {"families", "data", "evaluate"},
+    "mixture": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},
     "rl": FLOOR | {"families", "data", "envs", "models", "evaluate"},
-    "integrations": FLOOR | {"families", "data", "envs", "evaluate"},
+    "integrations": FLOOR | {"families", "data", "envs", "evaluate", "episodes", "scorer", "mixture"},
     "web": FLOOR | {"families", "data", "envs", "evaluate"},
-    "cli": FLOOR | {"families", "data", "envs", "evaluate", "models", "rl", "integrations", "web"},
+    "cli": FLOOR
+    | {"families", "data", "envs", "evaluate", "models", "rl", "integrations", "web", "episodes", "scorer", "mixture"},
 }
 """Room -> the rooms that it may import from (besides itself)."""
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from recombine.core import Batch, Example, Family, Job, Score
+from recombine.data.ids import example_of
 from recombine.data.plan import CHUNK_ROWS, PartPlan, plan_part
-from recombine.data.versions import maker_of
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
@@ -118,29 +118,9 @@ def load(
     return Dataset(folder.family, folder.plan.parts[number], folder, number)
 
 
-_ID = re.compile(
-    r"([a-z]+)@(\d{1,6})/([a-z]+)((?:\+[a-z0-9_]+=[^/+]*)*)/([A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]+)/(\d{1,19})/(\d{6,18})"
-)
-
-
 def example(identifier: str) -> Example:
     """The example with this id, made anew from the id alone."""
-    match = _ID.fullmatch(identifier)
-    if match is None:
-        raise UsageError(f"{shown(identifier)} is not an id; ids look like scan@1/release/length/test/0/000017.")
-    name, version, recipe, dials, split, part, seed, index = match.groups()
-    family = find_family(name)
-    options = dict(dial.split("=", 1) for dial in dials.split("+")[1:])
-    job = make_job(family, split, part, recipe, int(seed), options)
-    if int(version) != job.version:
-        raise UsageError(
-            f"{shown(identifier)} is of version {version} of {name} {recipe}, which {maker_of(name, recipe, int(version))} makes; "
-            f"this package makes version {job.version}."
-        )
-    row = int(index)
-    if family.SPLITS[job.split].parts[job.part].finite and row >= job.stop:
-        raise UsageError(f"{shown(identifier)} does not exist: {job.split}/{job.part} has {job.stop:,} rows.")
-    return family.example(family.generate(job.rows(row, row + 1)), 0)
+    return example_of(identifier)
 
 
 def score(identifier: str, answer: str) -> Score:

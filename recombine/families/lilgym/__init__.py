@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.abilities import Prompts
+from recombine.abilities import Prompts, State
 from recombine.columns import Column
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
@@ -99,6 +99,23 @@ class LilGymFamily:
         from recombine.families.lilgym import prompts
 
         return prompts
+
+    @property
+    def ACTIONS(self) -> tuple[str, ...]:
+        """Empty: edits have arguments."""
+        return ()
+
+    def begin(self, example: Example, settings: Mapping[str, Any]) -> State:
+        """The state in which the example's episode begins."""
+        from recombine.families.lilgym.acting import LilGymState
+
+        return LilGymState(example, settings)
+
+    def acting_task(self, example: Example, settings: Mapping[str, Any]) -> str:
+        """What to do in an episode, in words for a model."""
+        from recombine.families.lilgym.acting import task
+
+        return task(example, settings)
 
     def size(self, job: Job) -> int:
         """How many rows a part holds; a published part as its file counts."""

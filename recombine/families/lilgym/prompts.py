@@ -64,7 +64,8 @@ def scene_seen(example: Example) -> Scene:
     return Scene.of(example.inputs["scene"], [(box, *item) for box, items in enumerate(boxes) for item in items])
 
 
-def _described(scene: Scene) -> str:
+def described(scene: Scene) -> str:
+    """The scene in words: the towers from the bottom up, or the objects with their places."""
     lines = []
     for box, items in enumerate(scene.boxes):
         if scene.kind == "tower":
@@ -87,7 +88,7 @@ def _described(scene: Scene) -> str:
 def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:
     """The scene, the statement, and what is asked."""
     inputs = example.inputs
-    seen = "" if sight == "picture" else _described(scene_seen(example)) + "\n"
+    seen = "" if sight == "picture" else described(scene_seen(example)) + "\n"
     asked = f"{seen}Statement: {inputs['statement']}\n"
     if inputs["task"] == "truth":
         return asked + "Is the statement true of the scene? Answer true or false."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recombine.abilities import Prompts
+    from recombine.abilities import Prompts, State
     from recombine.columns import Column
     from recombine.facets import Facet, Value
 
@@ -64,6 +64,25 @@ class ReascanFamily:
         from recombine.families.reascan import prompts
 
         return prompts
+
+    @property
+    def ACTIONS(self) -> tuple[str, ...]:
+        """The names of the actions of an episode."""
+        from recombine.grid.acting import NAMES
+
+        return NAMES
+
+    def begin(self, example: Example, settings: Mapping[str, Any]) -> State:
+        """The state in which the example's episode begins."""
+        from recombine.grid.acting import GridState
+
+        return GridState(example, settings)
+
+    def acting_task(self, example: Example, settings: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """What to do in an episode, in words for a model."""
+        from recombine.grid.acting import task
+
+        return task(settings)
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part, by the job's recipe."""
