@@ -66,7 +66,7 @@ MAY_SEE: dict[str, set[str]] = {
 
 ONLY_IN: dict[str, set[str]] = {
     "numba": {"kernels"},
-    "torch": {"models", "rl"},
+    "torch": {"models", "rl", "integrations"},
     "transformers": {"models", "rl"},
     "safetensors": {"models", "rl"},
     "gymnasium": {"envs"},

@@ -27,6 +27,34 @@ def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, out: IO[bytes])
             writer.write_table(table, row_group_size=max(1, table.num_rows))
 
 
+def write_records(rows: Iterator[dict[str, Any]], out: IO[bytes], rows_at_once: int) -> None:
+    """Records of any shape as parquet. The first ones fix the columns; a column `images` is marked as pictures for Hugging Face."""
+    from itertools import islice
+
+    first = list(islice(rows, rows_at_once))
+    table = pa.Table.from_pylist(first)
+    schema = table.schema
+    if "images" in schema.names:
+        images = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+        schema = schema.set(schema.get_field_index("images"), pa.field("images", images))
+        features = {name: _feature(schema.field(name).type) for name in schema.names if name != "images"}
+        features["images"] = {"feature": {"_type": "Image"}, "_type": "List"}
+        schema = schema.with_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    with pq.ParquetWriter(out, schema, compression="zstd", compression_level=3) as writer:
+        while first:
+            writer.write_table(pa.Table.from_pylist(first, schema=schema))
+            first = list(islice(rows, rows_at_once))
+
+
+def _feature(kind: pa.DataType) -> Any:
+    """An Arrow type as Hugging Face describes it."""
+    if pa.types.is_list(kind):
+        return {"feature": _feature(kind.value_type), "_type": "List"}
+    if pa.types.is_struct(kind):
+        return {kind.field(i).name: _feature(kind.field(i).type) for i in range(kind.num_fields)}
+    return {"dtype": str(kind), "_type": "Value"}
+
+
 def write_jsonl(tables: Iterable[pa.Table], schema: pa.Schema, out: IO[bytes]) -> None:
     """One JSON object a line, keys in the order of the schema."""
     for table in tables:

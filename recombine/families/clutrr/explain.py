@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from recombine.core import Example, Explanation, Shortcut
@@ -132,8 +133,9 @@ READERS: dict[str, tuple[str, Callable[[Example], int | None]]] = {
 """Name -> what the reader does, and the code of the reader's answer."""
 
 
+@functools.lru_cache(maxsize=4096)
 def shortcuts(example: Example) -> tuple[Shortcut, ...]:
-    """Every reader's answer to the example."""
+    """Every reader's answer to the example; kept, because one example is scored many times (examples compare by identity)."""
     if example.answer not in CODES:
         return ()
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from recombine.core import Example, Score
@@ -43,16 +44,23 @@ def _state(outcome: Outcome) -> Any:
 def mistakes(example: Example, actions: tuple[str, ...], given: Outcome, gold: Outcome) -> tuple[str, ...]:
     """The readers who give these very actions, then those who end in the same wrong state."""
     same, alike = [], []
-    is_elsewhere = _state(given) != _state(gold)
-    ends: dict[tuple[str, ...], Any] = {}
-    for name, (_, reader) in READERS.items():
-        answers = [answer for answer in reader(example.world, example.plan) if answer]
+    end = _state(given)
+    is_elsewhere = end != _state(gold)
+    for name, answers in _readings(example):
         if actions in answers:
             same.append(name)
-        elif is_elsewhere:
-            for answer in answers:
-                if answer not in ends:
-                    ends[answer] = _state(replay(example.world, answer))
-            if _state(given) in [ends[answer] for answer in answers]:
-                alike.append(name)
+        elif is_elsewhere and any(_end(example, answer) == end for answer in answers):
+            alike.append(name)
     return (*same, *alike)
+
+
+@functools.lru_cache(maxsize=4096)
+def _readings(example: Example) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+    """Every reader with its answers; kept, because one example is scored many times. Examples are compared by identity."""
+    read = ((name, reader(example.world, example.plan)) for name, (_, reader) in READERS.items())
+    return tuple((name, tuple(answer for answer in answers if answer)) for name, answers in read)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _end(example: Example, answer: tuple[str, ...]) -> Any:
+    return _state(replay(example.world, answer))

@@ -118,10 +118,11 @@ def _read(number: int, command: Command) -> str:
     return READERS[number].join(command, clauses[command.first], second)
 
 
-def readings_of(place: int) -> list[tuple[str, str]]:
+@functools.lru_cache(maxsize=8192)
+def readings_of(place: int) -> tuple[tuple[str, str], ...]:
     """(reader's name, the letters it reads) for the command at this place of the corpus."""
     command = plan_at(place)
-    return [(reader.name, _read(number, command)) for number, reader in enumerate(READERS)]
+    return tuple((reader.name, _read(number, command)) for number, reader in enumerate(READERS))
 
 
 @functools.cache

@@ -1,0 +1,23 @@
+"""Print where the files lie that another tool wants to be told.
+
+lm_eval --include_path "$(recombine path lm-eval)" --tasks recombine_scan …
+… custom_reward_function.path="$(recombine path verl)"
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine path`."""
+    parser.add_argument("tool", metavar="TOOL", help="lm-eval (a folder of tasks), verl or openrlhf (a reward function's file)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the path."""
+    from recombine.integrations import path_of
+
+    sys.stdout.write(f"{path_of(arguments.tool)}\n")
+    return 0
