@@ -43,7 +43,7 @@ def test_the_expert_solves_in_one_reply_and_action_by_action(name: str) -> None:
         single = Episode(name, index=index)
         for action in whole.example.family.begin(whole.example, {}).expert():
             assert not single.done
-            single.act(action)
+            assert single.act(action).info["actions"] == [action]
         assert single.solved and single.reward == pytest.approx(whole.reward)
         assert len(single.messages) == 1 + 2 * len(single.turns)
 

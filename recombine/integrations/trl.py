@@ -32,7 +32,6 @@ class Reward:
 
     source: str | None = None
     partial: bool = False
-    __name__: str = "recombine_reward"
     scorer: Scorer = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -137,8 +137,8 @@ class LilGymState:
         if self.is_over or left < 1:
             return ()
         if not self.taken and self.is_default:
-            own = tuple(line.strip() for line in self.example.answer.splitlines() if line.strip())
+            own = parse_edits(self.setting, self.example.answer)
             if own:
-                return own
+                return tuple(str(edit_of(self.setting, action)) for action in own)
         solution = solve(replace(self.setting, horizon=left), self.scene, self.program, self.target, compiled=False)
         return tuple(str(edit_of(self.setting, action)) for action in solution.actions or ())
