@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test quick coverage soak lint golden clean
+.PHONY: help demo test test-integrations quick coverage soak lint golden clean
 
 help: ## what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -25,6 +25,25 @@ demo: .venv/.demo ## generate, verify and summarise every family; leaves demo-ou
 
 test: .venv/.test lint ## all tests
 	$(BIN)/python -m pytest -n 2
+
+# One environment per group of libraries that can live together. inspect-ai and reasoning-gym need other versions of a few of the
+# packages in constraints.txt, so those groups keep its torch only.
+.venvs/%/.done: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venvs/$*
+	grep '^torch==' constraints.txt > .venvs/torch.txt
+	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -c $(PINS_$*) -e '.[$(EXTRAS_$*)]' pytest
+	@touch $@
+
+EXTRAS_trl := trl,mcp,lm-eval,train
+PINS_trl := constraints.txt
+EXTRAS_inspect := inspect
+PINS_inspect := .venvs/torch.txt
+EXTRAS_gym := reasoning-gym
+PINS_gym := .venvs/torch.txt
+GROUPS := trl inspect gym
+
+test-integrations: $(GROUPS:%=.venvs/%/.done) ## the plugs against the real libraries, one environment per group
+	for group in $(GROUPS); do .venvs/$$group/bin/python -m pytest -rs tests/integrations || exit 1; done
 
 quick: .venv/.test ## linters, and the tests of what a change touches with a sampled contract
 	$(BIN)/ruff check .
@@ -48,4 +67,4 @@ golden: .venv/.test ## write the golden examples anew; a change needs a raised V
 	$(BIN)/python tests/test_golden.py
 
 clean: ## remove what the other targets made
-	rm -rf .venv demo-out soak-out .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venvs demo-out soak-out .mypy_cache .ruff_cache .pytest_cache
