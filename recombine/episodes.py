@@ -128,7 +128,13 @@ class Episode:
         """Carry out the actions of a reply. Never raises for what a model may say: a bad reply gives a sentence and its cost."""
         said = text if isinstance(text, str) else str(text)
         if self.done:
-            info = {"error": "over", "errors": ["over"], "said": "The episode is over.", "actions": [], "solved": self.solved}
+            info: Mapping[str, Any] = {
+                "error": "over",
+                "errors": ["over"],
+                "said": "The episode is over.",
+                "actions": [],
+                "solved": self.solved,
+            }
             return Turn("The episode is over. Nothing was done.", 0.0, True, info)
         reward, self.done, info = self._state.act(self._answer(said))
         self.reward += reward

@@ -74,7 +74,8 @@ ONLY_IN: dict[str, set[str]] = {
     "ray": {"data"},
     "starlette": {"web"},
     "uvicorn": {"web"},
-    "httpx": {"evaluate"},
+    "httpx": set(),
+    "httpx2": {"evaluate"},
     "fsspec": {"stores"},
     "filelock": {"files"},
     "rich": {"cli", "models", "rl"},
@@ -138,7 +139,7 @@ def test_help_imports_nothing_heavy() -> None:
     program = "import sys; from recombine.cli import main; main(['--help']); print(*sorted(sys.modules), file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in done.stderr.split()}
-    assert not loaded & {"numpy", "numba", "pyarrow", "torch", "rich", "gymnasium", "httpx"}
+    assert not loaded & {"numpy", "numba", "pyarrow", "torch", "rich", "gymnasium", "httpx", "httpx2"}
 
 
 def test_verbs_help_imports_nothing_heavy() -> None:
@@ -151,7 +152,7 @@ def test_verbs_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in done.stderr.split()}
-    assert not loaded & {"numba", "pyarrow", "torch", "gymnasium", "httpx"}
+    assert not loaded & {"numba", "pyarrow", "torch", "gymnasium", "httpx", "httpx2"}
 
 
 def test_public_names_are_those_that_exist() -> None:

@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model", required=True, metavar="NAME", help="the endpoint's name of the model, or hf:PATH, a local folder"
     )
     parser.add_argument("--endpoint", metavar="URL", help="address up to /v1; https, or http to this machine")
+    parser.add_argument("--allow-http", action="store_true", help="allow http to another machine, of a network that you trust")
     parser.add_argument("--style", default="direct", metavar="S", help="direct (default), step_by_step or rules")
     parser.add_argument(
         "--image", nargs="?", const="instead", choices=("instead", "beside"),
@@ -60,6 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how to ask")
     how.add_argument("--max-tokens", type=whole_number, default=2048, metavar="N", help="longest reply (default 2048)")
     how.add_argument("--temperature", type=float, default=0.0, metavar="T", help="default 0")
+    how.add_argument("--system", default="", metavar="TEXT", help="a system message before every prompt")
+    how.add_argument("--per-minute", type=float, metavar="N", help="the most requests per minute (default: no limit)")
     how.add_argument(
         "--body", action="append", default=[], metavar="NAME=JSON",
         help="set another field of the request, null removes one: --body max_tokens=null --body max_completion_tokens=2048",
@@ -78,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, or estimate; exit code 1 if a cap stopped the run before its end, or if no row has a reply."""
+    """Ask, or estimate; exit code 1 if a cap stopped the run before its end, or if rows ended in an error."""
     from recombine.evaluate.ask import Caps, ask, estimate
 
     price = _price(arguments)
@@ -104,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
             concurrency=1 if arguments.model.startswith("hf:") else arguments.concurrency, retry_errors=arguments.retry_errors,
         )  # fmt: skip
     _report(asked, outcome, arguments)
-    return 1 if outcome.stopped or outcome.is_in_vain else 0
+    return 0 if outcome.is_complete else 1
 
 
 def _price(arguments: argparse.Namespace) -> Price:
@@ -113,7 +116,9 @@ def _price(arguments: argparse.Namespace) -> Price:
 
     if arguments.price is not None:
         return parse_price(arguments.price)
-    if arguments.model.startswith("hf:") or (arguments.endpoint and is_local(check_endpoint(arguments.endpoint))):
+    if arguments.model.startswith("hf:") or (
+        arguments.endpoint and is_local(check_endpoint(arguments.endpoint, arguments.allow_http))
+    ):
         return FREE
     raise UsageError(
         f"the price of {shown(arguments.model)} is not known; give --price IN,OUT per million tokens, such as 3,15."
@@ -152,15 +157,21 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
             raise UsageError("hf: models are asked in words only; leave out --image.")
         local = Local(arguments.model.removeprefix("hf:"), arguments.max_tokens, arguments.device)
         settings = {"decoding": "greedy", "weights": "" if arguments.dry_run else local.model.fingerprint}
-        return Asked(rows, prompter, arguments.model, "", settings, arguments.max_tokens, arguments.size), local
+        return Asked(
+            rows, prompter, arguments.model, "", settings, arguments.max_tokens, arguments.size, arguments.system
+        ), local
     if not arguments.endpoint:
         raise UsageError("--endpoint is missing: the address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
     if not (0 < arguments.timeout <= 86_400 and arguments.retries <= 100 and 0 <= arguments.backoff <= 600):
         raise UsageError("--timeout takes 0 to 86,400 seconds, --retries at most 100, --backoff 0 to 600 seconds.")
     settings = _settings(arguments)
     patience = Patience(arguments.timeout, arguments.retries, arguments.backoff)
-    endpoint = Endpoint(arguments.endpoint, arguments.model, settings, patience, connections=max(1, arguments.concurrency))
-    return Asked(rows, prompter, arguments.model, endpoint.url, settings, _longest_reply(settings), arguments.size), endpoint
+    endpoint = Endpoint(
+        arguments.endpoint, arguments.model, settings, patience, connections=max(1, arguments.concurrency),
+        allow_http=arguments.allow_http, per_minute=arguments.per_minute,
+    )  # fmt: skip
+    longest = _longest_reply(settings)
+    return Asked(rows, prompter, arguments.model, endpoint.url, settings, longest, arguments.size, arguments.system), endpoint
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -121,6 +121,7 @@ class Asked:
     settings: Mapping[str, Any]
     max_tokens: int
     size: int | None = None
+    system: str = ""
 
     @property
     def count(self) -> int:
@@ -148,11 +149,17 @@ class Asked:
             "endpoint": self.endpoint,
             "settings": dict(self.settings),
             "max_tokens": self.max_tokens,
+            **({"system": self.system} if self.system else {}),
         }
+
+    def messages(self, prompt: Prompt) -> list[dict[str, Any]]:
+        """The messages of a request: the system message, if there is one, and the prompt."""
+        first = [{"role": "system", "content": self.system}] if self.system else []
+        return [*first, *chat_messages(prompt)]
 
     def notes(self) -> dict[str, Any]:
         """What is told for the record: the words common to all prompts, versions, date."""
-        packages = ("numpy", "httpx", "torch", "transformers")
+        packages = ("numpy", "httpx2", "torch", "transformers")
         versions = {name: version for name in packages if (version := _version(name))}
         return {
             "preamble": self.prompter.preamble,
@@ -187,9 +194,9 @@ class Outcome:
     errors: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def is_in_vain(self) -> bool:
-        """Whether rows were asked about and not one has a reply."""
-        return bool(self.errors) and set(self.statuses) <= {"error", "not asked"}
+    def is_complete(self) -> bool:
+        """Whether every row has a reply."""
+        return not self.stopped and not self.errors
 
 
 @dataclass
@@ -218,7 +225,8 @@ class _Running:
                 self.problem = self.problem or problem
 
     async def _ask(self, prompt: Prompt) -> None:
-        most_in, most_out, attempts = prompt.most_tokens, self.asked.max_tokens, 0
+        most_in = prompt.most_tokens + len(self.asked.system.encode())
+        most_out, attempts = self.asked.max_tokens, 0
 
         def before() -> None:
             nonlocal attempts
@@ -227,7 +235,7 @@ class _Running:
             self.journal.note_request(prompt.id, most_in, most_out)
 
         try:
-            reply = await self.answerer.ask(prompt.id, chat_messages(prompt), before)
+            reply = await self.answerer.ask(prompt.id, self.asked.messages(prompt), before)
         except EndpointError:
             self.budget.release(attempts, most_in, most_out)
             self.budget.charge(attempts * most_in, attempts * most_out)
@@ -263,6 +271,8 @@ def _record(prompt: Prompt, reply: Reply, attempts: int, charged: tuple[int, int
         "question": prompt.question,
         "shots": list(prompt.shots),
         "reply": reply.text,
+        **({"reasoning": reply.reasoning} if reply.reasoning else {}),
+        **({"tokens_reasoning": reply.tokens_reasoning} if reply.tokens_reasoning is not None else {}),
         "finish": reply.finish,
         "refusal": reply.refusal,
         "error": reply.error,

@@ -1,6 +1,6 @@
 """An OpenAI-compatible chat endpoint over HTTP: one question in, one reply or one named failure out.
 
-`POST {endpoint}/chat/completions`; https, or http to this machine; redirects are not followed; a body is read up to a cap and no
+`POST {endpoint}/chat/completions`; https, or http to this machine (or where it is allowed); redirects are not followed; a body is read up to a cap and no
 further; each attempt has a time limit as a whole. Busy (429), failing (5xx), silent, cut off or garbled endpoints are tried again,
 a bounded number of times, with waits that grow and vary by a named stream; `Retry-After` is honoured up to a bound.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from recombine import keys
 from recombine.errors import EndpointError, UsageError, shown
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2 as httpx
 
 KEY_VARIABLES = ("RECOMBINE_API_KEY", "OPENAI_API_KEY")
 """Where the key is looked for, in this order."""
@@ -109,6 +110,7 @@ class Reply:
     """What came of one question: a text, or an `error`. Token counts are the endpoint's own; None where it gave none.
 
     `unknown` counts earlier attempts that ended without a count and may have been charged, unlike those that were turned away.
+    `reasoning` is what a reasoning model thought, where the endpoint tells it; it is kept and never read for an answer.
     """
 
     text: str = ""
@@ -120,6 +122,8 @@ class Reply:
     tokens_out: int | None = None
     unknown: int = 0
     seconds: float = 0.0
+    reasoning: str = ""
+    tokens_reasoning: int | None = None
 
 
 @dataclass(frozen=True)
@@ -148,15 +152,21 @@ class _Failed(Exception):
     """An attempt that failed for good."""
 
 
-def check_endpoint(url: str) -> str:
-    """The address without a final slash; anything but https (or http to this machine), or with a key in it, is an error."""
+def check_endpoint(url: str, allow_http: bool = False) -> str:
+    """The address without a final slash; an unencrypted one, or one with a key in it, is an error.
+
+    http is for this machine, or for any host with `allow_http`. The only query is `api-version`.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
         raise UsageError(f"the endpoint {shown(url)} is not an address.") from None
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise UsageError("the endpoint must be a plain address; keys belong into the environment (RECOMBINE_API_KEY).")
+    has_secret = parts.query and re.fullmatch(r"api-version=[A-Za-z0-9.-]{1,40}", parts.query) is None
+    if parts.username is not None or parts.password is not None or has_secret or parts.fragment:
+        raise UsageError(
+            "the endpoint must be a plain address, with no query but ?api-version=; keys belong into the environment (RECOMBINE_API_KEY)."
+        )
     if (
         parts.scheme not in ("http", "https")
         or not host
@@ -166,9 +176,12 @@ def check_endpoint(url: str) -> str:
         or port == 0
     ):
         raise UsageError(f"the endpoint {shown(url)} is not an address like https://host/v1.")
-    if parts.scheme == "http" and host not in LOOPBACK:
-        raise UsageError(f"the endpoint {shown(url)} is not encrypted; use https (http only to this machine).")
-    return url.rstrip("/").removesuffix("/chat/completions")
+    if parts.scheme == "http" and host not in LOOPBACK and not allow_http:
+        raise UsageError(
+            f"the endpoint {shown(url)} is not encrypted; use https, or --allow-http for a machine of your own network."
+        )
+    address, mark, query = url.partition("?")
+    return address.rstrip("/").removesuffix("/chat/completions") + mark + query
 
 
 def is_local(url: str) -> bool:
@@ -187,9 +200,16 @@ class Endpoint:
     max_body: int = MAX_BODY
     key: Secret = field(default_factory=key_from_environment)
     connections: int = 8
+    allow_http: bool = False
+    per_minute: float | None = None
 
     def __post_init__(self) -> None:
-        self.url = check_endpoint(self.url)
+        self.url = check_endpoint(self.url, self.allow_http)
+        if self.per_minute is not None and not 0 < self.per_minute <= 1_000_000:
+            raise UsageError(
+                f"the requests per minute are {shown(self.per_minute)}, but must be above 0 and at most 1,000,000."
+            )
+        self._next = 0.0
         try:
             told = json.dumps([self.url, self.model, dict(self.settings)], ensure_ascii=False, allow_nan=False)
         except ValueError:
@@ -202,7 +222,7 @@ class Endpoint:
 
     async def __aenter__(self) -> Endpoint:
         try:
-            import httpx
+            import httpx2 as httpx
         except ImportError:
             raise UsageError("endpoints need the `eval` extra: pip install 'recombine[eval]'.") from None
 
@@ -234,6 +254,7 @@ class Endpoint:
         stream = keys.Stream("retry", self.url, self.model, name)
         began, unknown, reason = time.monotonic(), 0, ""
         for attempt in range(self.patience.retries + 1):
+            await self._pace()
             before()
             try:
                 found = await self._attempt(body)
@@ -248,14 +269,24 @@ class Endpoint:
                     await asyncio.sleep(self.patience.wait_seconds(attempt, problem.wait_seconds, stream))
         return Reply(error=self.key.hidden(reason), unknown=unknown, seconds=round(time.monotonic() - began, 3))
 
+    async def _pace(self) -> None:
+        """Wait until the next request may go out."""
+        if self.per_minute is None:
+            return
+        now = time.monotonic()
+        turn = max(now, self._next)
+        self._next = turn + 60.0 / self.per_minute
+        await asyncio.sleep(turn - now)
+
     async def _attempt(self, body: bytes) -> dict[str, Any]:
-        import httpx
+        import httpx2 as httpx
 
         assert self._client is not None, "use the endpoint as an async context"
+        address, mark, query = self.url.partition("?")
         try:
             async with (
                 asyncio.timeout(self.patience.timeout_seconds),
-                self._client.stream("POST", f"{self.url}/chat/completions", content=body) as response,
+                self._client.stream("POST", f"{address}/chat/completions{mark}{query}", content=body) as response,
             ):
                 return self._read(response, await self._body(response))
         except TimeoutError:
@@ -287,6 +318,12 @@ class Endpoint:
             raise _Again(f"HTTP {status}", is_unpaid=True, wait_seconds=_retry_after(response.headers.get("retry-after", "")))
         if 300 <= status < 400:
             raise _Failed(f"HTTP {status}: redirects are not followed; give the address that it leads to")
+        if status == 400 and b"max_completion_tokens" in raw and "max_completion_tokens" not in self.settings:
+            limit = self.settings.get("max_tokens", "N")
+            raise EndpointError(
+                f"{self.url} wants max_completion_tokens: add --body max_tokens=null --body max_completion_tokens={limit}. "
+                f"{self._excerpt(raw)}".rstrip()
+            )
         if status != 200:
             raise _Failed(f"HTTP {status}: {self._excerpt(raw)}".rstrip(": "))
         if "json" not in response.headers.get("content-type", ""):
@@ -307,8 +344,10 @@ class Endpoint:
             raise _Again("the reply holds no message") from None
         if isinstance(text, list):  # some servers give a list of typed pieces
             text = "".join(str(piece.get("text", "")) for piece in text if isinstance(piece, dict))
+        thought = message.get("reasoning_content") or message.get("reasoning")
         usage = value.get("usage")
         counts = usage if isinstance(usage, dict) else {}
+        details = counts.get("completion_tokens_details")
         return {
             "text": self.key.hidden(text) if isinstance(text, str) else "",
             "refusal": self.key.hidden(refusal) if isinstance(refusal, str) else "",
@@ -316,6 +355,8 @@ class Endpoint:
             "model": self.key.hidden(str(value.get("model") or ""))[:200],
             "tokens_in": _count(counts.get("prompt_tokens")),
             "tokens_out": _count(counts.get("completion_tokens")),
+            "reasoning": self.key.hidden(thought) if isinstance(thought, str) else "",
+            "tokens_reasoning": _count(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
         }
 
     def _excerpt(self, raw: bytes) -> str:

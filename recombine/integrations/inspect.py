@@ -53,7 +53,7 @@ def _sample(example: Example, index: int, prompter: Prompter, asked: Asked, play
     return Sample(id=example.id, input=[_message(first)], target=row["target"], metadata=meta)
 
 
-@scorer(metrics=[accuracy(), stderr(cluster="cluster")])
+@scorer(metrics=[accuracy(), stderr(cluster="cluster")])  # type: ignore[untyped-decorator]
 def proved() -> Callable[..., Any]:
     """Right or wrong by Recombine; the explanation is the proof, the metadata name the mistake."""
 
@@ -74,7 +74,7 @@ def proved() -> Callable[..., Any]:
     return score
 
 
-@solver
+@solver  # type: ignore[untyped-decorator]
 def play(max_turns: int = 30) -> Callable[..., Any]:
     """Act in the sample's episode: each reply is carried out, and the world is shown again, until the episode is over."""
 
@@ -93,7 +93,7 @@ def play(max_turns: int = 30) -> Callable[..., Any]:
     return solve
 
 
-@scorer(metrics=[accuracy(), stderr(cluster="cluster")])
+@scorer(metrics=[accuracy(), stderr(cluster="cluster")])  # type: ignore[untyped-decorator]
 def solved() -> Callable[..., Any]:
     """Whether the episode was solved."""
 

@@ -193,7 +193,7 @@ class Spec:
     sight: Sight = "text"
     multi_turn: bool = False
     partial: bool = False
-    options: dict[str, object] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.multi_turn and not isinstance(self.rows.family, Playing):

@@ -32,6 +32,7 @@ class ChatServer(ThreadingHTTPServer):
         self.asked: list[str] = []
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.times: list[float] = []
         self.sent_bytes = 0
         self.active = self.most_active = 0
@@ -80,6 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.asked.append(text)
             self.server.bodies.append(body)
             self.server.headers.append(dict(self.headers))
+            self.server.paths.append(self.path)
             self.server.times.append(time.monotonic())
             fault = self.server.faults.popleft() if self.server.faults else ""
             self.server.active += 1
@@ -186,3 +188,18 @@ class _Handler(BaseHTTPRequestHandler):
         value = completion("")
         value["choices"][0]["message"]["refusal"] = "I will not."
         self.send(json.dumps(value).encode())
+
+    def fault_reasoning(self) -> None:
+        value = completion("Answer: I_WALK")
+        value["choices"][0]["message"]["reasoning_content"] = f"Answer: I_RUN, and the key is {KEY}"
+        value["usage"]["completion_tokens_details"] = {"reasoning_tokens": 7}
+        self.send(json.dumps(value).encode())
+
+    def fault_only_reasoning(self) -> None:
+        value = completion("", "length")
+        value["choices"][0]["message"].update(content=None, reasoning_content="Answer: I_WALK")
+        self.send(json.dumps(value).encode())
+
+    def fault_wants_completion(self) -> None:
+        told = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        self.send(json.dumps({"error": {"message": told}}).encode(), 400)

@@ -84,7 +84,7 @@ def test_right_replies_score_one_and_are_written_as_answers(server: Any, tmp_pat
     assert described["asked"]["model"] == "echo"
     assert described["asked"]["settings"] == {"max_tokens": 50}
     assert described["parser"] == 1
-    assert {"recombine", "python", "httpx"} <= set(described["versions"])
+    assert {"recombine", "python", "httpx2"} <= set(described["versions"])
     assert server.bodies[0]["model"] == "echo"
     assert server.bodies[0]["max_tokens"] == 50
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
@@ -161,7 +161,7 @@ def test_a_lasting_fault_is_recorded_after_bounded_retries(fault: str, server: A
     server.faults.extend([fault] * 3)
     outcome = run(server, tmp_path / "r", 2, concurrency=1)
     assert outcome.statuses == {"error": 1, "right": 1}
-    assert sum(outcome.errors.values()) == 1 and not outcome.is_in_vain
+    assert sum(outcome.errors.values()) == 1 and not outcome.is_complete
     assert len(server.asked) == 4
     answers = read_answers(tmp_path / "r" / "answers.jsonl")
     first = next(iter(answers.values()))
@@ -263,6 +263,85 @@ def test_local_and_encrypted_endpoints_are_taken() -> None:
     assert check_endpoint("http://localhost:8000/v1/") == "http://localhost:8000/v1"
     assert check_endpoint("http://[::1]:8000/v1") == "http://[::1]:8000/v1"
     assert check_endpoint("https://example.com/v1/chat/completions") == "https://example.com/v1"
+
+
+def test_http_to_another_machine_must_be_allowed() -> None:
+    with pytest.raises(UsageError, match="--allow-http"):
+        check_endpoint("http://10.0.0.7:8000/v1")
+    assert check_endpoint("http://10.0.0.7:8000/v1", allow_http=True) == "http://10.0.0.7:8000/v1"
+
+
+def test_the_version_of_an_interface_may_stand_in_the_address(server: Any, tmp_path: Path) -> None:
+    assert check_endpoint("https://x/v1/chat/completions?api-version=2026-02-01") == "https://x/v1?api-version=2026-02-01"
+    for query in ("api-version=", "api-version=1&key=2", "key=1", f"api-version={'1' * 50}"):
+        with pytest.raises(UsageError, match="api-version"):
+            check_endpoint(f"https://x/v1?{query}")
+    asked, endpoint = asking(server, 1)
+    endpoint.url += "?api-version=2026-02-01"
+    assert ask(asked, endpoint, tmp_path / "r", caps=Caps(), price=FREE).mean == 1.0
+    assert server.paths == ["/v1/chat/completions?api-version=2026-02-01"]
+
+
+# --- reasoning models, system messages, pace, exit codes -----------------------------------------------------------------
+
+
+def test_reasoning_is_kept_and_never_read(server: Any, tmp_path: Path) -> None:
+    server.faults.extend(["reasoning", "only_reasoning"])
+    outcome = run(server, tmp_path / "r", 2, concurrency=1)
+    assert outcome.statuses == {"wrong": 1, "truncated": 1}
+    first, second = [json.loads(line) for line in (tmp_path / "r" / "replies.jsonl").read_text().splitlines()]
+    assert first["reply"] == "Answer: I_WALK" and first["reasoning"] == "Answer: I_RUN, and the key is [key]"
+    assert first["tokens_reasoning"] == 7 and KEY not in files_of(tmp_path / "r")
+    assert second["reply"] == "" and second["reasoning"] == "Answer: I_WALK" and "tokens_reasoning" not in second
+    assert run(server, tmp_path / "r", 2).asked_now == 0
+
+
+def test_an_endpoint_that_wants_the_other_limit_stops_the_run_at_once(server: Any, tmp_path: Path) -> None:
+    server.faults.extend(["wants_completion"] * 20)
+    with pytest.raises(EndpointError, match="--body max_tokens=null --body max_completion_tokens=50"):
+        run(server, tmp_path / "r", 12, concurrency=1)
+    assert len(server.asked) == 1
+
+
+def test_a_system_message_goes_first_and_belongs_to_the_run(server: Any, tmp_path: Path) -> None:
+    asked, endpoint = asking(server, 2)
+    told = replace(asked, system="Be brief.")
+    ask(told, endpoint, tmp_path / "r", caps=Caps(), price=FREE)
+    assert [m["role"] for m in server.bodies[0]["messages"]] == ["system", "user"]
+    assert server.bodies[0]["messages"][0]["content"] == "Be brief."
+    with pytest.raises(FileError, match="system"):
+        ask(asked, asking(server, 2)[1], tmp_path / "r", caps=Caps(), price=FREE)
+    plain = ask(asked, asking(server, 2)[1], tmp_path / "plain", caps=Caps(), price=FREE)
+    assert "system" not in json.loads((tmp_path / "plain" / "run.json").read_text())["asked"] and plain.mean == 1.0
+
+
+def test_requests_keep_their_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("recombine.evaluate.endpoint.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr("recombine.evaluate.endpoint.asyncio.sleep", sleep)
+    endpoint = Endpoint("http://localhost/v1", "m", per_minute=30)
+
+    async def paced() -> None:
+        for _ in range(3):
+            await endpoint._pace()
+
+    asyncio.run(paced())
+    assert waits == [0.0, 2.0, 4.0]
+    with pytest.raises(UsageError, match="per minute"):
+        Endpoint("http://localhost/v1", "m", per_minute=0)
+
+
+def test_rows_in_error_give_exit_code_one(server: Any, tmp_path: Path) -> None:
+    words = ["ask", "scan", "--split", "length", "--size", "2", "--model", "echo", "--endpoint", server.url, "--out", str(tmp_path / "r"),
+             "--retries", "0", "--concurrency", "1", "--system", "Be brief.", "--per-minute", "100000"]  # fmt: skip
+    server.faults.extend(["400"])
+    assert main(words) == 1
+    assert main([*words, "--retry-errors"]) == 0
+    assert server.bodies[0]["messages"][0]["role"] == "system"
 
 
 # --- caps ------------------------------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_verbs_of_a_user_who_may_not(tmp_path: Path) -> None:
 import os, sys
 from recombine.cli import main
 import recombine.data.generate, recombine.data.verify, recombine.evaluate.report, recombine.evaluate.ask, recombine.evaluate.endpoint
-import recombine.models.train, recombine.families, httpx
+import recombine.models.train, recombine.families, httpx2
 [recombine.families.family(name) for name in recombine.families.FAMILIES]
 os.setgid(65534), os.setuid(65534)
 for line in sys.stdin.read().splitlines():
