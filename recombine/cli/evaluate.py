@@ -6,11 +6,14 @@ Answers are JSON lines with `id` and `answer`. Writes index.html (self-contained
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.printing import print_json, print_table, progress, say
+from recombine.cli.requests import whole_number
 from recombine.errors import UsageError, shown
 from recombine.files import Kind, is_report
 
@@ -52,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rows", metavar="FILE", help="score only the rows whose ids this file lists, one a line")
     parser.add_argument("--out", metavar="DIR", help="where the report goes")
+    parser.add_argument(
+        "--examples", type=whole_number, default=200, metavar="N", help="the most examples in the page (default 200)"
+    )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
@@ -59,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
     from recombine.evaluate.answers import read_ids
     from recombine.evaluate.evaluate import evaluate_all, findings
-    from recombine.evaluate.report import coverage_lines, write_report
+    from recombine.evaluate.report import write_report
+    from recombine.evaluate.verdict import coverage_lines, verdict
     from recombine.files import own_folder
 
     out = own_folder(arguments.out, REPORT) if arguments.out else None
@@ -75,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             on_rows=tick,
         )
     found = findings(evaluation)
-    page = write_report(evaluation, out) if out else None
+    page = write_report(evaluation, out, examples=arguments.examples, command=_command()) if out else None
     if arguments.json:
         print_json(found)
         return 0
@@ -86,11 +93,16 @@ def run(arguments: argparse.Namespace) -> int:
             counted = result["coverage"] or f"{result['accuracy']['rows']:,} rows"
             rows.append((key, name, counted, result["accuracy"]["text"], mistake))
     print_table("", ("set", "answerer", "answered", "accuracy", "main mistake"), rows)
-    for line in coverage_lines(found):
+    for line in [*coverage_lines(found), *verdict(found)]:
         say(line)
     if page:
         say(f"open {page}")
     return 0
+
+
+def _command() -> str:
+    """The command as it was given, ready to be pasted."""
+    return shlex.join(["recombine", *sys.argv[1:]])
 
 
 def _answers(words: Sequence[str]) -> dict[str, dict[str, Answer]]:
