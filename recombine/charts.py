@@ -199,7 +199,7 @@ def _dot(dot: Dot, place: Callable[[float], float], y: float) -> str:
 
 
 def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "", width: int = 420, height: int = 230) -> str:
-    """Lines over a dial with their intervals as bands; y runs from 0 to 1 and is labelled in per cent."""
+    """Lines over a dial with their intervals as bands; y runs from 0 to 1. Where others have one, a point without is hollow."""
     points = [point for line in series.values() for point in line]
     if not points:
         return _svg(width, height, "", title)
@@ -220,6 +220,7 @@ def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "
     parts.append(
         f"<text x='{(left + right) / 2:.1f}' y='{height - 4}' text-anchor='middle' {FONT} fill='{SOFT}'>{escape(across)}</text>"
     )
+    banded = any(p[2] != p[3] for p in points)
     for i, (name, line) in enumerate(series.items()):
         color = COLORS[i % len(COLORS)]
         ordered = sorted(line)
@@ -231,5 +232,5 @@ def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "
         parts.append(
             f"<polyline points='{path}' fill='none' stroke='{color}' stroke-width='2'><title>{escape(name)}</title></polyline>"
         )
-        parts += [mark(i, x, y, size=2.6) for x, y in (place(p[0], p[1]) for p in ordered)]
+        parts += [mark(i, *place(p[0], p[1]), hollow=banded and p[2] == p[3], size=2.6) for p in ordered]
     return _svg(width, height, "".join(parts), title)

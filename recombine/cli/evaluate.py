@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,7 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
             on_rows=tick,
         )
     found = findings(evaluation)
-    page = write_report(evaluation, out, examples=arguments.examples, command=_command()) if out else None
+    command = shlex.join(["recombine", *arguments.words])
+    page = write_report(evaluation, out, examples=arguments.examples, command=command, found=found) if out else None
     if arguments.json:
         print_json(found)
         return 0
@@ -98,11 +98,6 @@ def run(arguments: argparse.Namespace) -> int:
     if page:
         say(f"open {page}")
     return 0
-
-
-def _command() -> str:
-    """The command as it was given, ready to be pasted."""
-    return shlex.join(["recombine", *sys.argv[1:]])
 
 
 def _answers(words: Sequence[str]) -> dict[str, dict[str, Answer]]:

@@ -22,8 +22,8 @@ from recombine.evaluate.scoring import Record
 
 CHUNK = 50
 """Examples in one compressed chunk."""
-STATIC = 3
-"""Examples per set that stand in the page as plain HTML."""
+STATIC = 24
+"""About so many examples stand in the page as plain HTML, at least one and at most three for each set."""
 PER_MISTAKE = 3
 """Examples that each named mistake of a run gets first."""
 LONGEST_TEXT = 6_000
@@ -55,7 +55,10 @@ def first_difference(right: str, said: str) -> Span | None:
 
 
 def choose(evaluation: Evaluation, most: int) -> list[Shown]:
-    """At most `most` examples, spread over the sets: some for each named mistake, then wrong ones, then right ones."""
+    """At most `most` examples, spread over the sets.
+
+    Each named mistake of a run gets one first, then a second and a third. Wrong answers follow, then right ones.
+    """
     keys = evaluation.parts()
     found: list[Shown] = []
     for number, key in enumerate(keys):
@@ -64,14 +67,16 @@ def choose(evaluation: Evaluation, most: int) -> list[Shown]:
         examples = {example.id: example for run in runs for example in run.examples}
         by_run = {run.name: {record.id: record for record in run.records} for run in runs}
         order = list(examples)
-        first: dict[str, None] = {}
+        levels: list[dict[str, None]] = [{} for _ in range(PER_MISTAKE)]
         counts: dict[tuple[str, str], int] = {}
         for name, records in by_run.items():
             for identifier, record in records.items():
                 for mistake in record.mistakes:
-                    if counts.get((name, mistake), 0) < PER_MISTAKE:
-                        counts[name, mistake] = counts.get((name, mistake), 0) + 1
-                        first[identifier] = None
+                    level = counts.get((name, mistake), 0)
+                    counts[name, mistake] = level + 1
+                    if level < PER_MISTAKE:
+                        levels[level][identifier] = None
+        first = [identifier for level in levels for identifier in level]
         wrong = [i for i in order if any(i in records and records[i].value < 1 for records in by_run.values())]
         chosen = list(dict.fromkeys([*first, *wrong, *order]))[:room]
         found += [Shown(key, examples[i], {n: records[i] for n, records in by_run.items() if i in records}) for i in chosen]
@@ -92,8 +97,9 @@ def static_cards(shown: Sequence[Shown]) -> str:
     for item in shown:
         by_key.setdefault(item.key, []).append(item)
     parts = []
+    each = max(1, min(3, STATIC // max(1, len(by_key))))
     for key, items in by_key.items():
-        cards = "".join(_card(item) for item in items[:STATIC])
+        cards = "".join(_card(item) for item in items[:each])
         parts.append(f"<details id='examples-{slug(key)}'><summary>Examples of {escape(key)}</summary>{cards}</details>")
     return "".join(parts)
 

@@ -5,7 +5,7 @@ Answers are hostile input. Everything that a model wrote is escaped, and the pag
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from html import escape
 from pathlib import Path
 from typing import Any, get_args
@@ -14,7 +14,7 @@ from recombine import charts
 from recombine.core import Axis
 from recombine.evaluate.answerers import SHORTCUT
 from recombine.evaluate.evaluate import Evaluation
-from recombine.evaluate.gallery import choose, packed, slug, static_cards
+from recombine.evaluate.gallery import Shown, choose, packed, slug, static_cards
 from recombine.evaluate.scoring import Run
 from recombine.evaluate.script import SCRIPT
 from recombine.evaluate.verdict import PLAIN, coverage_lines, given_runs, verdict
@@ -26,6 +26,8 @@ MOST_READERS = 8
 """Columns of a heat map."""
 MOST_LINES = 6
 """Runs drawn in one small chart."""
+Cell = tuple[str, str, str]
+"""A set, a run and a reader."""
 STYLE = """
 body{max-width:80rem;padding:1.2rem clamp(.8rem,2.5vw,2rem)}
 .layout{display:grid;grid-template-columns:11rem minmax(0,1fr);gap:2.5rem}
@@ -36,7 +38,7 @@ nav a{display:block;padding:.3rem .2rem;text-decoration:none;color:var(--soft)}n
 .key svg{vertical-align:-2px;margin-right:.35rem}
 .chart svg{display:block;width:100%;max-width:60rem}.chart .narrow{display:none}
 .multi{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(15.5rem,100%),1fr));gap:1rem}.multi svg{width:100%}.multi figcaption{font-size:.85rem;color:var(--soft)}
-.heat td{text-align:center;white-space:nowrap}.heat td a{color:inherit;display:block}.heat th{vertical-align:bottom}.heat thead th{max-width:8.5rem;overflow-wrap:break-word;font-weight:500}
+.heat caption{text-align:left}.heat td{text-align:center;white-space:nowrap}.heat td a{color:inherit;display:block}.heat th{vertical-align:bottom}.heat tbody th{white-space:nowrap;overflow-wrap:normal;font-weight:500}.heat thead th{max-width:8.5rem;overflow-wrap:break-word;font-weight:500}
 .ex{display:grid;grid-template-columns:minmax(0,15rem) minmax(0,1fr);gap:1.2rem}.ex>div:only-child{grid-column:1/-1}
 .world img{background:#fff;border-radius:.3rem;max-height:24rem}.answer{font:.9rem/1.5 ui-monospace,monospace;margin:.1rem 0 .6rem}.ex p.small{margin:.5rem 0 0}
 .tag{display:inline-block;border:1px solid var(--line);border-radius:1rem;padding:0 .6rem;margin-left:.4rem;font-size:.82rem}.tag.ok,.tag.bad{border-color:currentColor}
@@ -46,7 +48,7 @@ mark{background:color-mix(in srgb,var(--bad) 24%,transparent);color:inherit;bord
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem;font-size:.85rem;color:var(--soft)}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem}
 [hidden]{display:none!important}
 @media (max-width:56rem){.layout{display:block}nav{position:sticky;top:0;z-index:1;background:var(--bg);display:flex;overflow-x:auto;gap:.9rem;white-space:nowrap;border-bottom:1px solid var(--line);padding:.2rem 0}html{scroll-padding-top:3.2rem}}
-@media (max-width:40rem){.ex{grid-template-columns:1fr}.chart .broad{display:none}.chart .narrow{display:block}}
+@media (max-width:40rem){.ex{grid-template-columns:1fr}.chart .broad{display:none}.chart .narrow{display:block}.heat table{font-size:.8rem}.heat tbody th{white-space:normal;overflow-wrap:anywhere;min-width:7rem;max-width:8rem}.heat td,.heat th{padding:.25rem .35rem}}
 @media print{nav,.screen,#examples{display:none}.layout{display:block}body{max-width:none}}
 """
 
@@ -55,15 +57,17 @@ def to_html(
     evaluation: Evaluation, found: Mapping[str, Any], title: str, *, examples: int = EXAMPLES, command: str = ""
 ) -> str:
     """The whole page with at most `examples` examples; `command` is what made it, for the footer."""
+    shown = choose(evaluation, examples)
+    held = {(i.key, run, mistake) for i in shown for run, record in i.records.items() for mistake in record.mistakes}
     sections = [
         ("verdict", "Verdict", _verdict(found, title)),
         ("accuracy", "Accuracy", _accuracy(found)),
-        ("mistakes", "Mistakes", _mistakes(found)),
+        ("mistakes", "Mistakes", _mistakes(found, held)),
         ("dials", "Where it breaks", _dials(found)),
         ("known", "Known and new", _known(found)),
         ("profile", "Profile", _profile(found)),
         ("comparison", "Comparison", _comparisons(found)),
-        ("examples", "Examples", _examples(evaluation, found, examples)),
+        ("examples", "Examples", _examples(evaluation, found, shown)),
         ("details", "Details per set", _details(evaluation, found)),
         ("made", "How this was made", _footer(found, command)),
     ]
@@ -176,8 +180,8 @@ def _printed(value: Mapping[str, Any]) -> str:
     return f"{value['accuracy']:g}%" + (f" ± {value['deviation']:g}" if value["deviation"] is not None else "")
 
 
-def _mistakes(found: Mapping[str, Any]) -> str:
-    """A heat map for each family: sets and runs down, readers across; a cell leads to its examples."""
+def _mistakes(found: Mapping[str, Any], held: Set[Cell]) -> str:
+    """A heat map for each family: sets and runs down, readers across. A cell of `held` leads to its examples."""
     given = given_runs(found)
     families: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     for key, part in found["parts"].items():
@@ -187,16 +191,16 @@ def _mistakes(found: Mapping[str, Any]) -> str:
                 families.setdefault(key.split("/")[0], []).append((key, name, named))
     if not families:
         return ""
-    maps = "".join(_heat_map(family, rows, len(given) > 1) for family, rows in families.items())
+    maps = "".join(_heat_map(family, rows, held, len(given) > 1) for family, rows in families.items())
     hint = _hint(
         "A <b>reader</b> cuts one corner, for instance by ignoring a clause. A cell is the share of the wrong answers that this reader "
         "would have given. Shares overlap: one answer can be that of several readers. Pale figures are not above chance. "
-        "A cell leads to its examples."
+        "An underlined cell leads to its examples."
     )
     return f"<h2>Mistakes</h2>{hint}{maps}"
 
 
-def _heat_map(family: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]], several: bool) -> str:
+def _heat_map(family: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]], held: Set[Cell], several: bool) -> str:
     best: dict[str, float] = {}
     readers: dict[str, str] = {}
     for _, _, named in rows:
@@ -208,7 +212,7 @@ def _heat_map(family: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]], s
     body = []
     for key, run, named in rows:
         label = f"{short(key)} · {run}" if several else short(key)
-        cells = "".join(_heat_cell(key, run, name, named.get(name)) for name in columns)
+        cells = "".join(_heat_cell((key, run, name), named.get(name), held) for name in columns)
         body.append(f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>")
     told = "".join(
         f"<li><b>{escape(name.replace('_', ' '))}</b>: a reader who {escape(reader)}</li>"
@@ -221,16 +225,17 @@ def _heat_map(family: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]], s
     )
 
 
-def _heat_cell(key: str, run: str, name: str, mistake: Mapping[str, Any] | None) -> str:
+def _heat_cell(cell: Cell, mistake: Mapping[str, Any] | None, held: Set[Cell]) -> str:
     if mistake is None:
         return "<td class='soft'>–</td>"
     strength = 0.08 + 0.42 * mistake["share"] if mistake["above_chance"] else 0.0
-    words = f"{mistake['errors']} errors, chance {mistake['chance']:.0%}"
-    data = "".join(f" data-{n}='{escape(v, quote=True)}'" for n, v in (("set", key), ("run", run), ("reader", name)))
     look = f" style='background:rgba(var(--heat),{strength:.2f})'" if strength else " class='soft'"
-    return (
-        f"<td{look}><a href='#examples-{slug(key)}' title='{escape(words, quote=True)}'{data}>{mistake['share']:.0%}</a></td>"
-    )
+    words = f"{mistake['errors']} errors, chance {mistake['chance']:.0%}"
+    share = f"{mistake['share']:.0%}"
+    if cell in held:
+        data = "".join(f" data-{n}='{escape(v, quote=True)}'" for n, v in zip(("set", "run", "reader"), cell, strict=True))
+        share = f"<a href='#examples-{slug(cell[0])}'{data}>{share}</a>"
+    return f"<td{look} title='{escape(words, quote=True)}'>{share}</td>"
 
 
 # --- along dials, known and new --------------------------------------------------------------------------------------
@@ -273,7 +278,9 @@ def _dials(found: Mapping[str, Any]) -> str:
         figures.append(f"<figure class='card'>{drawn}<figcaption>{caption}</figcaption></figure>")
     if not figures:
         return ""
-    hint = _hint("A <b>dial</b> is a number that makes an example harder, such as its length. Bands are 95 % intervals.")
+    hint = _hint(
+        "A <b>dial</b> is a number that makes an example harder, such as its length. Bands are 95 % intervals; a hollow point has too few clusters for one."
+    )
     return (
         f"<h2>Where it breaks</h2>{hint}{_legend(_drawn_runs(found)[:MOST_LINES])}<div class='multi'>{''.join(figures)}</div>"
     )
@@ -362,8 +369,7 @@ def _comparisons(found: Mapping[str, Any]) -> str:
 # --- examples, details, footer ---------------------------------------------------------------------------------------
 
 
-def _examples(evaluation: Evaluation, found: Mapping[str, Any], most: int) -> str:
-    shown = choose(evaluation, most)
+def _examples(evaluation: Evaluation, found: Mapping[str, Any], shown: Sequence[Shown]) -> str:
     if not shown:
         return ""
     known = {name for item in shown for name in item.records}

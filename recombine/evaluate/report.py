@@ -14,13 +14,20 @@ from recombine.files import write_json, write_text
 
 
 def write_report(
-    evaluation: Evaluation, out: str | Path, title: str = "Evaluation", *, examples: int = EXAMPLES, command: str = ""
+    evaluation: Evaluation,
+    out: str | Path,
+    title: str = "Evaluation",
+    *,
+    examples: int = EXAMPLES,
+    command: str = "",
+    found: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write index.html, report.md and report.json into a folder; returns the page's path.
 
     The page holds at most `examples` examples. `command` is what made the report; the footer shows it.
+    `found` are the evaluation's findings, if the caller has them already.
     """
-    found, folder = findings(evaluation), Path(out)
+    found, folder = findings(evaluation) if found is None else found, Path(out)
     write_json(folder / "report.json", found)
     write_text(folder / "report.md", to_markdown(found, title))
     write_text(folder / "index.html", to_html(evaluation, found, title, examples=examples, command=command))
