@@ -162,7 +162,7 @@ def test_pooling_one_set_is_the_paired_comparison() -> None:
     alone, pooled = st.compare(a, b, clusters), pool("a", "b", {"s": Stratum(a, b, clusters)})
     assert alone.low is not None and pooled.low is not None
     assert pooled.difference == pytest.approx(alone.difference)
-    assert pooled.low == pytest.approx(alone.low, abs=1e-3)
+    assert pooled.low == pytest.approx(alone.low, abs=3e-3)
     assert pooled.df == pytest.approx(79)
 
 
@@ -175,7 +175,7 @@ def test_a_cluster_in_two_sets_counts_once() -> None:
     twice = pool("a", "b", {"s": Stratum(a, b, names), "t": Stratum(a, b, names)})
     apart = pool("a", "b", {"s": Stratum(a, b, names), "t": Stratum(a, b, [f"t{n}" for n in names])})
     assert once.low is not None and twice.low is not None and apart.low is not None
-    assert twice.low == pytest.approx(once.low, abs=2e-3)
+    assert twice.low == pytest.approx(once.low, abs=5e-3)
     assert apart.low > twice.low + 0.01
 
 
