@@ -20,9 +20,16 @@ _NAMES = {
     "audit": "recombine.data.audit",
     "families": "recombine.families",
     "score": "recombine.data.datasets",
+    "evaluate": "recombine.evaluate",
+    "compare": "recombine.evaluate.public",
+    "report": "recombine.evaluate.public",
     "RecombineError": "recombine.errors",
 }
-__all__ = ["Dataset", "RecombineError", "audit", "families", "generate", "load", "score", "verify"]
+_MODULES = ("families", "evaluate")
+"""Public names that are packages; `recombine.evaluate` can be called as well."""
+__all__ = [
+    "Dataset", "RecombineError", "audit", "compare", "evaluate", "families", "generate", "load", "report", "score", "verify",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from recombine import families as families
@@ -33,6 +40,9 @@ if TYPE_CHECKING:
     from recombine.data.generate import generate as generate
     from recombine.data.verify import verify as verify
     from recombine.errors import RecombineError as RecombineError
+    from recombine.evaluate.public import compare as compare
+    from recombine.evaluate.public import evaluate as evaluate
+    from recombine.evaluate.public import report as report
 
 
 def __getattr__(name: str) -> Any:
@@ -40,7 +50,7 @@ def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         raise AttributeError(f"module 'recombine' has no attribute {name!r}; it has {', '.join(__all__)}")
     module = importlib.import_module(_NAMES[name])
-    return module if name == "families" else getattr(module, name)
+    return module if name in _MODULES else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -23,6 +23,7 @@ from recombine.evaluate.published import published
 from recombine.evaluate.scoring import Run, answering, from_file, score_run
 from recombine.evaluate.statistics import Comparison, Interval, compare, holm, interval, tied_groups
 from recombine.jobs import make_job
+from recombine.pages import table
 
 ALL_BASELINES = "all-baselines"
 Progress = Callable[[int], None]
@@ -63,6 +64,11 @@ class Evaluation:
                 if a in pair and b in pair and (both := _shared(pair[a], pair[b])):
                     found.setdefault((a, b), {})[key] = compare(*both)
         return found
+
+    def _repr_html_(self) -> str:
+        """The accuracies as a table, for notebooks."""
+        rows = [(run.key, run.name, run.coverage or f"{len(run.records):,} rows", run.accuracy().text) for run in self.runs]
+        return table(("set", "answerer", "answered", "accuracy"), rows)
 
     def pooled(self) -> list[Pooled]:
         """For each pair of given runs: one comparison over all sets that both answer; Holm's correction is over the pairs."""

@@ -236,3 +236,35 @@ def test_the_p_value_that_decides_is_shown(tmp_path: Path) -> None:
     (row,) = findings(evaluate(folder, {"a": first, "b": second}))["comparisons"]
     assert row["decided_by"] == "clustered t"
     assert row["decisive_p"] == row["p"]
+
+
+# --- public names ----------------------------------------------------------------------------------------------------
+
+
+def test_public_names(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", part="test", size=40)
+    right = {e.id: e.answer for e in recombine.load(folder.path)}
+    wrong = dict.fromkeys(right, "I_WALK")
+    write_answers(tmp_path / "right.jsonl", [Answer(key, value) for key, value in right.items()])
+    evaluation = recombine.evaluate(folder.path, {"alpha": str(tmp_path / "right.jsonl"), "beta": wrong})
+    assert [run.accuracy().mean for run in evaluation.of("scan/length/test")][:2] == [1.0, 0.0]
+    assert "100.0%" in evaluation._repr_html_()
+    found = recombine.compare(str(folder.path), right, wrong, names=("alpha", "beta"))
+    assert found.sentence.startswith("alpha is ahead of beta by 100.0 points [")
+    assert recombine.report(evaluation, str(tmp_path / "out")) == tmp_path / "out" / "index.html"
+    with pytest.raises(UsageError, match="must be a text"):
+        recombine.evaluate(folder.path, {"alpha": {next(iter(right)): 3}})  # type: ignore[dict-item]
+    with pytest.raises(UsageError, match="give two names"):
+        recombine.compare(folder.path, right, wrong, names=("a", "a"))
+    with pytest.raises(UsageError, match="no folder"):
+        recombine.evaluate([], {"alpha": right})
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_notebooks_show_examples_and_sets(name: str) -> None:
+    data = recombine.load(name, size=6, seed=1)
+    shown = data[0]._repr_html_()
+    assert data[0].id in shown
+    assert "<script" not in shown
+    assert data[5].id not in data._repr_html_()
+    assert data[4].id in data._repr_html_()
