@@ -14,12 +14,17 @@ from typing import TYPE_CHECKING
 from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.cli.requests import whole_number
 from recombine.errors import UsageError, shown
-from recombine.files import Kind, is_report
+from recombine.files import Kind, begins_with, is_report
 
 if TYPE_CHECKING:
     from recombine.evaluate.answers import Answer
 
 REPORT = Kind("a report of `recombine evaluate`", is_report)
+FIGURES = Kind(
+    "figures of `recombine evaluate`",
+    lambda folder: (folder / "accuracy.svg").is_file() and begins_with(b"<svg")(folder / "accuracy.svg"),
+)
+LATEX = Kind("a table of `recombine evaluate`", begins_with("% ± is half of the clustered".encode()))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--examples", type=whole_number, default=200, metavar="N", help="the most examples in the page (default 200)"
     )
+    parser.add_argument("--figures", metavar="DIR", help="write every chart as SVG and every table as CSV into this folder")
+    parser.add_argument("--latex", metavar="FILE", help="write the accuracies as a LaTeX table (booktabs)")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
@@ -64,11 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
     from recombine.evaluate.answers import read_ids
     from recombine.evaluate.evaluate import evaluate_all, findings
+    from recombine.evaluate.export import latex, write_figures
     from recombine.evaluate.report import write_report
     from recombine.evaluate.verdict import coverage_lines, verdict
-    from recombine.files import own_folder
+    from recombine.files import own_file, own_folder, write_text
 
     out = own_folder(arguments.out, REPORT) if arguments.out else None
+    figures = own_folder(arguments.figures, FIGURES) if arguments.figures else None
+    table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
     with progress("evaluate", 0) as tick:
         evaluation = evaluate_all(
@@ -83,6 +93,10 @@ def run(arguments: argparse.Namespace) -> int:
     found = findings(evaluation)
     command = shlex.join(["recombine", *arguments.words])
     page = write_report(evaluation, out, examples=arguments.examples, command=command, found=found) if out else None
+    if figures:
+        write_figures(found, figures)
+    if table_file:
+        write_text(table_file, latex(found))
     if arguments.json:
         print_json(found)
         return 0

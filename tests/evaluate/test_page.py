@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import json
 import re
 import shutil
@@ -10,15 +11,18 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 import recombine
 from recombine import charts
+from recombine.cli import main
 from recombine.data.generate import generate
 from recombine.evaluate.answerers import make_answerer
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.evaluate import Evaluation, evaluate, evaluate_all, findings
+from recombine.evaluate.export import latex, write_figures
 from recombine.evaluate.gallery import choose, first_difference
 from recombine.evaluate.report import write_report
 from recombine.evaluate.verdict import verdict
@@ -227,3 +231,54 @@ def test_the_page_works_without_script_and_on_paper(browser: Any, report: Path) 
     assert printed.is_hidden("#examples")
     assert printed.is_hidden("nav")
     assert printed.is_visible("#verdict")
+
+
+# --- paper export ----------------------------------------------------------------------------------------------------
+
+
+def test_figures_and_tables_for_a_paper(evaluation: Evaluation, tmp_path: Path) -> None:
+    found = findings(evaluation)
+    written = {path.name: path.read_text() for path in write_figures(found, str(tmp_path))}
+    assert {"accuracy.svg", "known-and-new.svg", "dial-clutrr-k.svg", "accuracy.csv", "comparison.csv"} <= set(written)
+    for name, text in written.items():
+        if name.endswith(".svg"):
+            ElementTree.fromstring(text)
+            assert "var(" not in text
+    rows = list(csv.DictReader(written["accuracy.csv"].splitlines()))
+    assert [row["set"] for row in rows] == evaluation.parts()
+    assert rows[0]["alpha"] == found["parts"]["scan/simple/test"]["runs"]["alpha"]["accuracy"]["text"]
+
+
+def test_the_latex_table_marks_only_decided_winners(evaluation: Evaluation) -> None:
+    found = findings(evaluation)
+    text = latex(found)
+    assert text.count(r"\\") == 1 + len(evaluation.parts())
+    assert "scan/length" in text
+    decided = {c["part"] for c in found["comparisons"] if c["holm"] < 0.05}
+    assert decided
+    assert text.count(r"$^\dagger$") == len(decided)
+    mild = {**found, "comparisons": [{**c, "holm": 0.5} for c in found["comparisons"]]}
+    assert "dagger$" not in latex(mild)
+
+
+def test_a_spreadsheet_runs_nothing(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", part="test", size=20)
+    answers = {e.id: Answer(e.id, e.answer) for e in recombine.load(folder.path)}
+    files = write_figures(findings(evaluate(folder, {"=HYPERLINK(1)": answers, "b": answers})), tmp_path / "out")
+    for path in files:
+        if path.suffix == ".csv":
+            cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
+            assert not any(cell.startswith("=") for cell in cells)
+
+
+def test_exports_never_replace_foreign_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", part="test", size=20)
+    words = ["evaluate", "--data", str(folder.path), "--figures", str(tmp_path / "figures"), "--latex", str(tmp_path / "t.tex")]
+    assert main(words) == 0
+    assert main(words) == 0  # its own files may be replaced
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("mine")
+    assert main([*words[:3], "--figures", str(foreign)]) == 2
+    assert main([*words[:3], "--latex", str(foreign / "thesis.tex")]) == 2
+    assert [path.read_text() for path in foreign.iterdir()] == ["mine"]
