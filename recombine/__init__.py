@@ -24,22 +24,17 @@ _NAMES = {
     "Scorer": "recombine.scorer",
     "mix": "recombine.mixture",
     "score": "recombine.data.datasets",
+    "evaluate": "recombine.evaluate",
+    "compare": "recombine.evaluate.public",
+    "report": "recombine.evaluate.public",
     "RecombineError": "recombine.errors",
 }
+_MODULES = ("families", "evaluate")
+"""Public names that are packages; `recombine.evaluate` can be called as well."""
 __all__ = [
-    "Dataset",
-    "Episode",
-    "RecombineError",
-    "Scorer",
-    "Turn",
-    "audit",
-    "families",
-    "generate",
-    "load",
-    "mix",
-    "score",
-    "verify",
-]
+    "Dataset", "Episode", "RecombineError", "Scorer", "Turn", "audit", "compare", "evaluate", "families", "generate", "load", "mix",
+    "report", "score", "verify",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from recombine import families as families
@@ -52,6 +47,9 @@ if TYPE_CHECKING:
     from recombine.episodes import Episode as Episode
     from recombine.episodes import Turn as Turn
     from recombine.errors import RecombineError as RecombineError
+    from recombine.evaluate.public import compare as compare
+    from recombine.evaluate.public import evaluate as evaluate
+    from recombine.evaluate.public import report as report
     from recombine.mixture import mix as mix
     from recombine.scorer import Scorer as Scorer
 
@@ -61,7 +59,7 @@ def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         raise AttributeError(f"module 'recombine' has no attribute {name!r}; it has {', '.join(__all__)}")
     module = importlib.import_module(_NAMES[name])
-    return module if name == "families" else getattr(module, name)
+    return module if name in _MODULES else getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -1,13 +1,22 @@
-"""Small pictures as SVG text: bars and curves with intervals. Pure functions of numbers; everything written is escaped."""
+"""Small pictures as SVG text: bars, dots and curves with intervals. Pure functions of numbers; everything written is escaped.
+
+Colours are CSS variables with a fixed colour as the fallback. A page can thus turn them for dark mode, and `standalone` writes the
+fixed ones into a picture that stands alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
-INK, SOFT, GRID = "#1f2937", "#6b7280", "#e5e7eb"
-COLORS = ("#2563eb", "#ea580c", "#059669", "#9333ea", "#dc2626", "#0891b2", "#ca8a04", "#4b5563")
-"""One colour per series, told apart also by people who see no red or green well."""
+LIGHT = ("#1f6fb4", "#b8560f", "#6b3fa0", "#00756b", "#b0185f", "#7a6200", "#3f4a9e", "#4b5563")
+INK, SOFT, GRID = "var(--ink,#1f2937)", "var(--soft,#566070)", "var(--line,#dfe3e8)"
+PAPER = "var(--card,#ffffff)"
+COLORS = tuple(f"var(--c{number},{color})" for number, color in enumerate(LIGHT))
+"""One colour per series. Dots also differ in shape, so that nobody depends on the colours alone."""
 FONT = "font-family='system-ui, sans-serif' font-size='11'"
 
 
@@ -79,8 +88,118 @@ Point = tuple[float, float, float, float]
 """x, y, and the interval's low and high end (equal to y where there is none)."""
 
 
+def standalone(svg: str) -> str:
+    """The picture with fixed colours instead of the page's variables, for a file of its own."""
+    return re.sub(r"var\(--\w+,(#[0-9a-f]{6})\)", r"\1", svg)
+
+
+def mark(number: int, x: float, y: float, *, hollow: bool = False, size: float = 4.2) -> str:
+    """The dot of series `number`: a circle, square, diamond or triangle in the series' colour."""
+    color = COLORS[number % len(COLORS)]
+    look = f"fill='{PAPER}' stroke='{color}' stroke-width='2'" if hollow else f"fill='{color}'"
+    shape = number % 4
+    if shape == 0:
+        return f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{size:g}' {look}/>"
+    corners = {
+        1: ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+        2: ((0, -1.35), (1.35, 0), (0, 1.35), (-1.35, 0)),
+        3: ((0, -1.3), (1.25, 0.95), (-1.25, 0.95)),
+    }[shape]
+    points = " ".join(f"{x + 0.92 * size * a:.1f},{y + 0.92 * size * b:.1f}" for a, b in corners)
+    return f"<polygon points='{points}' {look}/>"
+
+
+def nice_ticks(low: float, high: float, most: int = 7) -> list[float]:
+    """Round numbers from low to high, at most `most` of them: steps of 1, 2 or 5 times a power of ten."""
+    if high <= low:
+        return [low]
+    rough = (high - low) / max(1, most - 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next((factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9)), 10 * power)
+    if float(low).is_integer() and float(high).is_integer():
+        step = max(1.0, step)
+    first = math.ceil(low / step - 1e-9)
+    return [round(number * step, 10) for number in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One value from 0 to 1 with its interval (None where there is none); `series` chooses colour and shape."""
+
+    series: int
+    name: str
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
+class DotRow:
+    """One line of a dot chart. `ticks` are baselines (name, value), drawn grey; `joined` draws a line between the dots."""
+
+    label: str
+    dots: Sequence[Dot]
+    ticks: Sequence[tuple[str, float]] = ()
+    joined: bool = False
+
+
+def dots(title: str, rows: Sequence[DotRow], *, width: int = 760, above: bool = False) -> str:
+    """Dots with intervals on a scale from 0 to 100 %, one row a set; `above` puts the labels above the rows (for phones)."""
+    longest = max([len(row.label) for row in rows], default=1)
+    left = 14.0 if above else min(300.0, 16 + 6.4 * longest)
+    right, top = width - 22.0, 8.0
+    heights = [(18 if above else 0) + 12 + 11.0 * max(1, 1 if row.joined else len(row.dots)) for row in rows]
+    bottom = top + sum(heights)
+
+    def place(share: float) -> float:
+        return left + (right - left) * share
+
+    parts = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x = place(share)
+        parts.append(f"<line x1='{x:.1f}' x2='{x:.1f}' y1='{top:g}' y2='{bottom:g}' stroke='{GRID}'/>")
+        parts.append(f"<text x='{x:.1f}' y='{bottom + 15:g}' text-anchor='middle' {FONT} fill='{SOFT}'>{share:.0%}</text>")
+    y = top
+    for row, height in zip(rows, heights, strict=True):
+        inner = y + (18 if above else 0)
+        middle = inner + (height - (18 if above else 0)) / 2
+        room = int((right - left) / 6.2) if above else 46
+        label = row.label if len(row.label) <= room else "…" + row.label[1 - room :]
+        where = f"x='{left:g}' y='{y + 14:g}'" if above else f"x='{left - 10:g}' y='{middle + 4:g}' text-anchor='end'"
+        parts.append(f"<text {where} {FONT} fill='{INK}'>{escape(label)}</text>")
+        parts += [_tick(name, place(value), inner + 3, y + height - 3) for name, value in row.ticks]
+        if row.joined and len(row.dots) > 1:
+            ends = [place(dot.mean) for dot in row.dots]
+            parts.append(
+                f"<line x1='{min(ends):.1f}' x2='{max(ends):.1f}' y1='{middle:g}' y2='{middle:g}' stroke='{SOFT}' stroke-width='1.5'/>"
+            )
+        for number, dot in enumerate(row.dots):
+            level = middle if row.joined else inner + 11.5 + 11 * number
+            parts.append(_dot(dot, place, level))
+        y += height
+    return _svg(width, bottom + 22, "".join(parts), title)
+
+
+def _tick(name: str, x: float, top: float, bottom: float) -> str:
+    tip = f"<title>{escape(name)}</title>"
+    return f"<line x1='{x:.1f}' x2='{x:.1f}' y1='{top:g}' y2='{bottom:g}' stroke='{SOFT}' stroke-width='2' opacity='0.5'>{tip}</line>"
+
+
+def _dot(dot: Dot, place: Callable[[float], float], y: float) -> str:
+    span = ""
+    if dot.low is not None and dot.high is not None:
+        color = COLORS[dot.series % len(COLORS)]
+        span = (
+            f"<line x1='{place(dot.low):.1f}' x2='{place(dot.high):.1f}' y1='{y:.1f}' y2='{y:.1f}' stroke='{color}' "
+            "stroke-width='2.4' stroke-linecap='round' opacity='0.75'/>"
+        )
+    told = f" [{100 * dot.low:.1f}, {100 * dot.high:.1f}]" if dot.low is not None and dot.high is not None else ""
+    return f"<g><title>{escape(dot.name)}: {dot.mean:.1%}{told}</title>{span}{mark(dot.series, place(dot.mean), y, hollow=dot.hollow)}</g>"
+
+
 def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "", width: int = 420, height: int = 230) -> str:
-    """Lines over a dial with their intervals as bands; y runs from 0 to 1 and is labelled in per cent."""
+    """Lines over a dial with their intervals as bands; y runs from 0 to 1. Where others have one, a point without is hollow."""
     points = [point for line in series.values() for point in line]
     if not points:
         return _svg(width, height, "", title)
@@ -95,15 +214,13 @@ def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "
         _, y = place(low, share)
         parts.append(f"<line x1='{left}' y1='{y:.1f}' x2='{right}' y2='{y:.1f}' stroke='{GRID}'/>")
         parts.append(f"<text x='{left - 6}' y='{y + 4:.1f}' text-anchor='end' {FONT} fill='{SOFT}'>{share:.0%}</text>")
-    last = -100.0
-    for x in sorted({p[0] for p in points}):
+    for x in nice_ticks(low, high, max(2, int((right - left) / 34))):
         px, _ = place(x, 0)
-        if px - last >= 34:
-            parts.append(f"<text x='{px:.1f}' y='{bottom + 14:.1f}' text-anchor='middle' {FONT} fill='{SOFT}'>{x:.3g}</text>")
-            last = px
+        parts.append(f"<text x='{px:.1f}' y='{bottom + 14:.1f}' text-anchor='middle' {FONT} fill='{SOFT}'>{x:g}</text>")
     parts.append(
         f"<text x='{(left + right) / 2:.1f}' y='{height - 4}' text-anchor='middle' {FONT} fill='{SOFT}'>{escape(across)}</text>"
     )
+    banded = any(p[2] != p[3] for p in points)
     for i, (name, line) in enumerate(series.items()):
         color = COLORS[i % len(COLORS)]
         ordered = sorted(line)
@@ -115,7 +232,5 @@ def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "
         parts.append(
             f"<polyline points='{path}' fill='none' stroke='{color}' stroke-width='2'><title>{escape(name)}</title></polyline>"
         )
-        parts += [
-            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='2.6' fill='{color}'/>" for x, y in (place(p[0], p[1]) for p in ordered)
-        ]
+        parts += [mark(i, *place(p[0], p[1]), hollow=banded and p[2] == p[3], size=2.6) for p in ordered]
     return _svg(width, height, "".join(parts), title)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
@@ -302,6 +303,15 @@ class Example:
     def score(self, answer: str) -> Score:
         """Right or wrong, and the name of the mistake. Never executes the answer."""
         return self.family.score(self, answer)
+
+    def _repr_html_(self) -> str:
+        """The example for notebooks: id, text, answer and proof, all escaped."""
+        text = self.render("text")
+        steps = "".join(f"<li>{escape(step)}</li>" for step in self.explain().steps)
+        return (
+            f"<code>{escape(self.id)}</code><pre>{escape(text if isinstance(text, str) else text.decode())}</pre>"
+            f"<p>answer: <b>{escape(self.answer)}</b></p><details><summary>proof</summary><ol>{steps}</ol></details>"
+        )
 
     @cached_property
     def recipe(self) -> str:

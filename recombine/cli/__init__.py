@@ -147,7 +147,9 @@ def _run(verb: str, words: list[str]) -> int:
     for action in (None, "store"):
         parser.register("action", action, _StoreOnce)
     module.add_arguments(parser)
-    code: int = module.run(parser.parse_args(words))
+    arguments = parser.parse_args(words)
+    arguments.words = [verb, *words]
+    code: int = module.run(arguments)
     sys.stdout.flush()
     return code
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -252,8 +253,6 @@ def _show(asked: Asked, expected: Any, as_json: bool) -> None:
 
 
 def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> None:
-    from recombine.families import FAMILIES
-
     if arguments.json:
         print_json(asdict(outcome))
         return
@@ -267,19 +266,23 @@ def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> No
     )
     if outcome.stopped:
         say(f"stopped: {outcome.stopped}. Raise the cap and run the same command to go on.")
-    answers = f"{arguments.out}/answers.jsonl"
-    data = arguments.family if "/" in arguments.family or arguments.family not in FAMILIES else "DATA"
-    say(f"answers: {answers}; next: recombine evaluate --data {data} --answers {answers} --out REPORT")
-    if data == "DATA":
-        size = f" --size {arguments.size}" if arguments.size else ""
-        say(f"(DATA is the folder of: recombine generate {arguments.family}{_same_part(arguments)}{size} --out DATA)")
+    _say_next(asked, arguments)
 
 
-def _same_part(arguments: argparse.Namespace) -> str:
-    """The words that say which part, as they were given."""
-    given = [("--split", arguments.split), ("--part", arguments.part), ("--recipe", arguments.recipe)]
-    given += [("--seed", arguments.seed or None), *(("--set", word) for word in arguments.options)]
-    return "".join(f" {name} {value}" for name, value in given if value is not None)
+def _say_next(asked: Asked, arguments: argparse.Namespace) -> None:
+    """Print the command that evaluates the answers. Rows of a family get a folder beside them, `data/`, for it to read."""
+    from recombine.families import FAMILIES
+
+    answers, report = (shlex.quote(f"{arguments.out}{end}") for end in ("/answers.jsonl", "-report"))
+    data, only = arguments.family, f" --rows {answers}" if arguments.size else ""
+    if arguments.family in FAMILIES:
+        from recombine.data.generate import generate
+
+        job, data, only = asked.rows.job, f"{arguments.out}/data", ""
+        words: dict[str, Any] = {"recipe": job.recipe, "options": options_of(arguments), "size": arguments.size}
+        generate(arguments.family, data, split=job.split, part=job.part, seed=job.seed, **words)
+    say(f"answers: {answers}")
+    say(f"next: recombine evaluate --data {shlex.quote(data)} --answers {answers}{only} --out {report}")
 
 
 def _say_freshness(asked: Asked) -> None:

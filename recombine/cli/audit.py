@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(found.to_json())
         return 0 if found.ok else 1
+    say(found.headline)
     rows = [
         ("checked", f"{found.checked:,}"),
         ("wrong labels", f"{found.wrong_labels:,}"),

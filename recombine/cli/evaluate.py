@@ -6,18 +6,25 @@ Answers are JSON lines with `id` and `answer`. Writes index.html (self-contained
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.printing import print_json, print_table, progress, say
+from recombine.cli.requests import whole_number
 from recombine.errors import UsageError, shown
-from recombine.files import Kind, is_report
+from recombine.files import Kind, begins_with, is_report
 
 if TYPE_CHECKING:
     from recombine.evaluate.answers import Answer
 
 REPORT = Kind("a report of `recombine evaluate`", is_report)
+FIGURES = Kind(
+    "figures of `recombine evaluate`",
+    lambda folder: (folder / "accuracy.svg").is_file() and begins_with(b"<svg")(folder / "accuracy.svg"),
+)
+LATEX = Kind("a table of `recombine evaluate`", begins_with("% ± is half of the clustered".encode()))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rows", metavar="FILE", help="score only the rows whose ids this file lists, one a line")
     parser.add_argument("--out", metavar="DIR", help="where the report goes")
+    parser.add_argument(
+        "--examples", type=whole_number, default=200, metavar="N", help="the most examples in the page (default 200)"
+    )
+    parser.add_argument("--figures", metavar="DIR", help="write every chart as SVG and every table as CSV into this folder")
+    parser.add_argument("--latex", metavar="FILE", help="write the accuracies as a LaTeX table (booktabs)")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
@@ -59,10 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
     from recombine.evaluate.answers import read_ids
     from recombine.evaluate.evaluate import evaluate_all, findings
-    from recombine.evaluate.report import coverage_lines, write_report
-    from recombine.files import own_folder
+    from recombine.evaluate.export import latex, write_figures
+    from recombine.evaluate.report import write_report
+    from recombine.evaluate.verdict import coverage_lines, verdict
+    from recombine.files import own_file, own_folder, write_text
 
     out = own_folder(arguments.out, REPORT) if arguments.out else None
+    figures = own_folder(arguments.figures, FIGURES) if arguments.figures else None
+    table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
     with progress("evaluate", 0) as tick:
         evaluation = evaluate_all(
@@ -75,7 +91,12 @@ def run(arguments: argparse.Namespace) -> int:
             on_rows=tick,
         )
     found = findings(evaluation)
-    page = write_report(evaluation, out) if out else None
+    command = shlex.join(["recombine", *arguments.words])
+    page = write_report(evaluation, out, examples=arguments.examples, command=command, found=found) if out else None
+    if figures:
+        write_figures(found, figures)
+    if table_file:
+        write_text(table_file, latex(found))
     if arguments.json:
         print_json(found)
         return 0
@@ -86,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
             counted = result["coverage"] or f"{result['accuracy']['rows']:,} rows"
             rows.append((key, name, counted, result["accuracy"]["text"], mistake))
     print_table("", ("set", "answerer", "answered", "accuracy", "main mistake"), rows)
-    for line in coverage_lines(found):
+    for line in [*coverage_lines(found), *verdict(found)]:
         say(line)
     if page:
         say(f"open {page}")

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Export; print the files."""
-    from recombine.evaluate.export import Asked, export
+    from recombine.evaluate.layouts import Asked, export
 
     asked = Asked(arguments.style, "picture" if arguments.image else "text", arguments.target, arguments.model)
     files = export(arguments.folder, arguments.stack, arguments.out, asked, arguments.size)

@@ -6,9 +6,11 @@ recombine predict runs/length --data scan --split length --part test --out answe
 from __future__ import annotations
 
 import argparse
+import shlex
+from pathlib import Path
 
 from recombine.cli.printing import say
-from recombine.cli.requests import add_request, whole_number
+from recombine.cli.requests import add_request, request_words, whole_number
 from recombine.files import Kind, begins_with
 
 ANSWERS = Kind("a file of answers", begins_with(b'{"id": "'))
@@ -43,5 +45,24 @@ def run(arguments: argparse.Namespace) -> int:
         out.writelines(prediction_lines(examples, answers))
     right = scores(examples, answers)
     mean = 100 * sum(right) / max(1, len(right))
-    say(f"{len(answers):,} answers in {arguments.out}; mean score {mean:.2f} %. More: recombine evaluate {arguments.out}")
+    say(f"{len(answers):,} answers in {arguments.out}; mean score {mean:.2f} %.")
+    _say_next(arguments, rows.job.part)
     return 0
+
+
+def _say_next(arguments: argparse.Namespace, part: str) -> None:
+    """Print the commands that evaluate these answers; a family's rows need a folder first."""
+    from recombine.families import FAMILIES
+
+    answers = shlex.quote(arguments.out)
+    report = shlex.quote(str(Path(arguments.out).with_suffix("")) + "-report")
+    if arguments.data not in FAMILIES:
+        only = f" --rows {answers}" if arguments.size else ""
+        say(f"next: recombine evaluate --data {shlex.quote(arguments.data)} --answers {answers}{only} --out {report}")
+        return
+    data = shlex.quote(str(Path(arguments.out).with_suffix("")) + "-data")
+    words = (
+        request_words(arguments, with_part=False) + f" --part {part}" + (f" --size {arguments.size}" if arguments.size else "")
+    )
+    say(f"next: recombine generate {arguments.data}{words} --out {data}")
+    say(f"then: recombine evaluate --data {data} --answers {answers} --out {report}")

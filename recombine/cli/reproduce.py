@@ -3,17 +3,20 @@
 Finished runs are kept: a killed command goes on where it stopped, and tables that share runs train them once.
 
   recombine reproduce list
-  recombine reproduce nacs-table1 --scale minute --out /tmp/table1
+  recombine reproduce nacs-table1 --scale smoke --out /tmp/table1
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from recombine.cli.printing import print_table, say
 from recombine.cli.requests import whole_number
-from recombine.errors import UnknownName
+from recombine.errors import FileError, UnknownName, shown
+from recombine.files import parse_json
 
 LILGYM = "lilgym-table1"
 
@@ -21,7 +24,9 @@ LILGYM = "lilgym-table1"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine reproduce`."""
     parser.add_argument("table", help="a table's name, or `list`")
-    parser.add_argument("--scale", default="minute", metavar="S", help="paper, day, hour or minute (default)")
+    parser.add_argument(
+        "--scale", metavar="S", help="paper, day, hour or smoke; without it the scales are listed and nothing runs"
+    )
     parser.add_argument("--out", metavar="FOLDER", default="runs", help="runs and reports are kept here (default: runs)")
     parser.add_argument("--workers", type=whole_number, default=0, metavar="N", help="runs at a time (default: one per core)")
     parser.add_argument("--seeds", type=whole_number, default=0, metavar="N", help="so many seeds instead of the scale's")
@@ -44,11 +49,15 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.table not in titles:
         raise UnknownName("table", arguments.table, titles)
+    scales = _scales(arguments.table, arguments.files or "")
+    if arguments.scale is None:
+        _list_scales(arguments.table, scales, Path(arguments.out))
+        return 0
+    if arguments.scale not in scales:
+        raise UnknownName("scale", arguments.scale, scales)
     from recombine.files import Kind, holds, own_folder
     from recombine.models.reproduce import Wish, reproduce
 
-    if not arguments.scale.isalnum():
-        raise UnknownName("scale", arguments.scale, ("paper", "day", "hour", "minute"))
     stem = f"{arguments.table}-{arguments.scale}"
     is_ours = lambda folder: holds(folder / f"{stem}.json", lambda found: found["table"] == arguments.table)
     own_folder(
@@ -70,3 +79,33 @@ def run(arguments: argparse.Namespace) -> int:
     say(report.scale)
     say(f"written: {report.json_path}, {report.markdown_path}")
     return 0
+
+
+def _scales(table: str, files: str) -> dict[str, str]:
+    """The scales of a table by name, each with what it means."""
+    if table == LILGYM:
+        from recombine.rl.table1 import SCALES
+
+        return {name: scale.sentence(name, files) for name, scale in SCALES.items()}
+    from recombine.models.tables import TABLES
+
+    return {name: scale.sentence() for name, scale in TABLES[table].scales.items()}
+
+
+def _list_scales(table: str, meanings: Mapping[str, str], out: Path) -> None:
+    """Print what each scale of a table means, and the time that it took here, where it has been run."""
+    rows = [(name, meaning.partition(": ")[2], _time_here(out / f"{table}-{name}.json")) for name, meaning in meanings.items()]
+    print_table(f"scales of {table}; nothing was run", ("scale", "what", "training time here"), rows)
+    say("`smoke` shows that everything runs; its figures mean nothing.")
+    say(f"next: recombine reproduce {table} --scale smoke --out {shlex.quote(str(out))}")
+
+
+def _time_here(path: Path) -> str:
+    """The CPU time of the runs behind a finished table, or that it has not been run."""
+    if not path.is_file():
+        return "not run here yet"
+    found = parse_json(path.read_text(encoding="utf-8"), shown(str(path)))
+    seconds = found.get("train_cpu_seconds") if isinstance(found, dict) else None
+    if not isinstance(seconds, int | float):
+        raise FileError(f"{shown(str(path))} is no table of `recombine reproduce`; give another --out.")
+    return f"{seconds:,.0f} s of one core"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 
 from recombine.errors import UsageError, shown
 
@@ -47,6 +48,13 @@ def options_of(arguments: argparse.Namespace) -> dict[str, object]:
             raise UsageError(f"--set {shown(word)}: {name} is not a dial; say --{name} {shown(value)}.")
         options[name] = value
     return options
+
+
+def request_words(arguments: argparse.Namespace, *, with_part: bool = True) -> str:
+    """The words that say which rows, as they were given, ready to be pasted: ` --split length --seed 3`."""
+    given = [("--split", arguments.split), ("--part", arguments.part if with_part else None), ("--recipe", arguments.recipe)]
+    given += [("--seed", arguments.seed or None), *(("--set", word) for word in arguments.options)]
+    return "".join(f" {name} {shlex.quote(str(value))}" for name, value in given if value is not None)
 
 
 def whole_number(text: str) -> int:

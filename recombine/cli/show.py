@@ -10,7 +10,7 @@ from typing import Any
 from recombine.cli.printing import print_json, say
 from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.core import Example
-from recombine.errors import UsageError
+from recombine.errors import UsageError, shown
 from recombine.files import Kind, begins_with
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_request(parser, several=False)
     parser.add_argument("--index", type=whole_number, default=0, metavar="I", help="which row (default 0)")
     parser.add_argument("--render", metavar="M", help="print only this: text, ascii, svg, png, graph")
-    parser.add_argument("--save", metavar="FILE", help="write the rendered picture here")
+    parser.add_argument("--save", metavar="FILE", help="write the picture here; the suffix decides: .svg, .png or .txt")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = example(arguments.family) if "@" in arguments.family else _row(arguments, arguments.index)
     if arguments.render or arguments.save:
-        medium = arguments.render or _medium_of(arguments.save)
+        medium = _medium_of(arguments.save, arguments.render) if arguments.save else arguments.render
         if medium not in found.family.MEDIA:
             raise UnknownName(f"medium of {found.family.NAME}", medium, found.family.MEDIA)
         picture = found.render(medium)
@@ -98,5 +98,14 @@ def _kind(medium: str) -> Kind:
     return Kind(f"a picture as {medium}", begins_with(beginnings[medium]) if medium in beginnings else lambda _: False)
 
 
-def _medium_of(path: str) -> str:
-    return {".svg": "svg", ".png": "png", ".txt": "text"}.get(Path(path).suffix, "text")
+def _medium_of(path: str, wanted: str | None) -> str:
+    """The medium that a file's suffix names; one that the suffix does not fit is an error."""
+    suffix = Path(path).suffix.lower()
+    known = {".svg": ("svg",), ".png": ("png",), ".txt": ("text", "ascii", "graph")}
+    if suffix not in known:
+        raise UsageError(f"--save {shown(path)} has no suffix that says what to write; use one of {', '.join(known)}.")
+    if wanted and wanted not in known[suffix]:
+        raise UsageError(
+            f"--save {shown(path)} is written as {known[suffix][0]}, but --render says {shown(wanted)}; make them agree."
+        )
+    return wanted or known[suffix][0]

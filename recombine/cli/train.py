@@ -10,12 +10,13 @@ and ends in the same weights. `recombine predict` answers with it.
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.printing import print_table, say
-from recombine.cli.requests import add_request, options_of, whole_number
+from recombine.cli.requests import add_request, options_of, request_words, whole_number
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
     with reporting(out if arguments.tensorboard else None, plan.training.epochs) as report:
         result = train(replace(plan, data=learning.note), learning.fit, learning.validation, out, report, arguments.device)
     say(f"best validation score {100 * result.best:.2f} % after epoch {result.best_epoch} of {result.epochs}; {result.stopped}")
-    say(f"{result.seconds:,.0f} s in all; next: recombine predict {arguments.out} --data {arguments.data} --out answers.jsonl")
+    words = f"{shlex.quote(arguments.out)} --data {shlex.quote(arguments.data)}{request_words(arguments, with_part=False)}"
+    say(f"{result.seconds:,.0f} s in all")
+    say(f"next: recombine predict {words} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
     return 0
 
 

@@ -23,6 +23,9 @@ SURVEYED = 200_000
 SHORTCUT_ROWS = 300
 """Examples, spread evenly over the file, on which the shortcut readers are tried."""
 
+FALSE_CODES = ("false_fact", "false_target")
+"""Artifacts of rows that say or ask what is not true."""
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -45,16 +48,36 @@ class Audit:
         """Whether no error was found (artifacts do not count)."""
         return not any(problem.severity == "error" for problem in self.problems)
 
+    @property
+    def headline(self) -> str:
+        """What share of the rows is at fault: rows that state something false, other artifacts, and broken laws."""
+        places: dict[str, set[str]] = {"false": set(), "artifact": set(), "error": set()}
+        for problem in self.problems:
+            kind = "false" if problem.code in FALSE_CODES and problem.severity == "artifact" else problem.severity
+            places[kind].add(problem.place)
+        others = places["artifact"] - places["false"]
+        told = []
+        if places["false"]:
+            told.append(f"{self._share(len(places['false']))} state something false under the complete rules")
+        if others:
+            told.append(f"{self._share(len(others))} have {'another' if told else 'an'} artifact that `sound` does not allow")
+        told.append(f"{len(places['error']):,} break the release's own rules")
+        return "; ".join(told) + "."
+
+    def _share(self, rows: int) -> str:
+        return f"{rows / max(1, self.checked):.0%} of the rows ({rows:,} of {self.checked:,})"
+
     def to_json(self) -> dict[str, Any]:
         """A plain value for scripts."""
         shortcuts = [{**asdict(score), "accuracy": score.accuracy} for score in self.shortcuts]
-        return {**asdict(self), "shortcuts": shortcuts, "ok": self.ok}
+        return {**asdict(self), "shortcuts": shortcuts, "ok": self.ok, "headline": self.headline}
 
     def to_html(self) -> str:
         """One page of findings; whatever the file said is escaped."""
         state = "<span class='ok'>no error</span>" if self.ok else "<span class='bad'>errors</span>"
         figures = [(n, f"{getattr(self, n):,}") for n in ("checked", "wrong_labels", "ambiguous", "duplicates", "leaks")]
         body = [f"<h1>Audit of {escape(Path(self.path).name)} as {escape(self.family)}: {state}</h1>"]
+        body.append(f"<p><b>{escape(self.headline)}</b></p>")
         body.append(table(("finding", "count"), [*figures, *((code, f"{n:,}") for code, n in self.counts.items())]))
         if self.shortcuts:
             rows = [(s.name, s.reader, f"{s.accuracy:.1%}", f"{s.examples:,}") for s in self.shortcuts]

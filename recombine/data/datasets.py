@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -16,6 +17,7 @@ from recombine.families import FAMILIES
 from recombine.families import family as find_family
 from recombine.files import is_folder
 from recombine.jobs import make_job
+from recombine.pages import table
 
 if TYPE_CHECKING:
     from recombine.data.folders import Folder
@@ -91,6 +93,11 @@ class Dataset(Sequence[Example]):
 
     def __repr__(self) -> str:
         return f"Dataset({self.job.key!r}, {len(self):,} rows{f', from {self.folder.path}' if self.folder else ''})"
+
+    def _repr_html_(self) -> str:
+        """The first rows as a table, for notebooks."""
+        rows = [(e.id, *(str(value)[:300] for value in (next(iter(e.inputs.values()), ""), e.answer))) for e in self[:5]]
+        return f"<p>{escape(repr(self))}</p>" + table(("id", "first input", "answer"), rows)
 
 
 def load(

@@ -17,10 +17,13 @@ from recombine.errors import UsageError, shown
 from recombine.evaluate.answerers import ANSWERERS, MADE_UP, SHORTCUT, TRAIN_ROWS, make_answerer, shortcut_names
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.diagnosis import NamedMistake, diagnose
+from recombine.evaluate.dials import joined_curves
+from recombine.evaluate.pooled import Pooled, Stratum, pool
 from recombine.evaluate.published import published
 from recombine.evaluate.scoring import Run, answering, from_file, score_run
 from recombine.evaluate.statistics import Comparison, Interval, compare, holm, interval, tied_groups
 from recombine.jobs import make_job
+from recombine.pages import table
 
 ALL_BASELINES = "all-baselines"
 Progress = Callable[[int], None]
@@ -61,6 +64,27 @@ class Evaluation:
                 if a in pair and b in pair and (both := _shared(pair[a], pair[b])):
                     found.setdefault((a, b), {})[key] = compare(*both)
         return found
+
+    def _repr_html_(self) -> str:
+        """The accuracies as a table, for notebooks."""
+        rows = [(run.key, run.name, run.coverage or f"{len(run.records):,} rows", run.accuracy().text) for run in self.runs]
+        return table(("set", "answerer", "answered", "accuracy"), rows)
+
+    def pooled(self) -> list[Pooled]:
+        """For each pair of given runs: one comparison over all sets that both answer; Holm's correction is over the pairs."""
+        given = [name for name in self.names() if name not in self.baselines]
+        found = []
+        for a, b in combinations(given, 2):
+            strata = {}
+            for key in self.parts():
+                pair = {run.name: run for run in self.of(key)}
+                if a in pair and b in pair and (both := _shared(pair[a], pair[b])):
+                    first, second, clusters = both
+                    strata[key] = Stratum(first, second, [f"{pair[a].family}:{cluster}" for cluster in clusters])
+            if strata:
+                found.append(pool(a, b, strata))
+        adjusted = holm({str(number): item.p for number, item in enumerate(found) if item.p is not None})
+        return [replace(item, holm=adjusted.get(str(number))) for number, item in enumerate(found)]
 
 
 def _shared(a: Run, b: Run) -> tuple[list[float], list[float], list[str]] | None:
@@ -218,6 +242,8 @@ def findings(evaluation: Evaluation) -> dict[str, Any]:
         "baselines": sorted(evaluation.baselines),
         "parts": {key: _part_findings(evaluation, key) for key in evaluation.parts()},
         "comparisons": _comparison_findings(evaluation),
+        "pooled": _pooled_findings(evaluation),
+        "dials": _dial_findings(evaluation),
         "profile": profile(evaluation),
         "gaps": gaps(evaluation),
     }
@@ -257,6 +283,20 @@ def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
     return {"recipe": evaluation.recipes.get(key, ""), "published": printed, "runs": runs}
 
 
+def _dial_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Accuracy along each dial of a family, joined over its sets. Shortcut readers and the oracle are left out."""
+    drawn = [run for run in evaluation.runs if not run.name.startswith(SHORTCUT) and run.name != "oracle"]
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for curve in joined_curves(drawn):
+        item = found.setdefault(
+            (curve.family, curve.dial), {"family": curve.family, "dial": curve.dial, "sets": [], "runs": {}}
+        )
+        item["sets"] = list(dict.fromkeys([*item["sets"], *curve.keys]))
+        points = [{"at": x, **_interval(i)} for x, i in curve.points]
+        item["runs"][curve.run] = {"points": points, "threshold": vars(curve.threshold)}
+    return list(found.values())
+
+
 def _dials(run: Run) -> list[str]:
     return list(run.records[0].dials) if run.records else []
 
@@ -282,6 +322,10 @@ def _comparison_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _pooled_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
+    return [{**vars(item), "sentence": item.sentence, "decided": item.is_decided} for item in evaluation.pooled()]
 
 
 def profile(evaluation: Evaluation) -> dict[str, dict[str, Any]]:

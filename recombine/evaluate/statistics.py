@@ -67,8 +67,12 @@ def t_tail(t: float, df: float) -> float:
 
 def t_quantile(p: float, df: float) -> float:
     """The p-quantile of Student's distribution, p in (0.5, 1), by bisection."""
-    low, high = 0.0, 1e6
+    low, high = 0.0, 1.0
+    while t_tail(high, df) / 2 >= 1 - p and high < 1e6:
+        low, high = high, 2 * high
     for _ in range(200):
+        if high - low <= 1e-13 * high:
+            break
         middle = (low + high) / 2
         low, high = (low, middle) if t_tail(middle, df) / 2 < 1 - p else (middle, high)
     return (low + high) / 2

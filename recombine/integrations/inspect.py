@@ -14,7 +14,7 @@ from recombine.core import Example
 from recombine.data.datasets import load
 from recombine.episodes import Episode
 from recombine.errors import UsageError
-from recombine.evaluate.export import LAYOUTS, Asked
+from recombine.evaluate.layouts import LAYOUTS, Asked
 from recombine.evaluate.prompts import Prompter, Style
 from recombine.families import FAMILIES, family
 from recombine.integrations import need

@@ -12,7 +12,7 @@ from typing import Any
 
 from recombine.data.datasets import load
 from recombine.errors import BadOption, shown
-from recombine.evaluate.export import reasoning_row
+from recombine.evaluate.layouts import reasoning_row
 from recombine.evaluate.prompts import STYLES, Prompter
 from recombine.families import FAMILIES
 from recombine.integrations import need

@@ -279,7 +279,7 @@ SCALES: dict[str, Scale] = {
     "paper": Scale("paper", 3, 150, 0),
     "day": Scale("day", 1, 50, 8),
     "hour": Scale("hour", 1, 6, 0, rows=2_000, test_rows=400),
-    "minute": Scale("minute", 1, 1, 0, rows=96, test_rows=24, changes={"units": 16, "embedding": 8}),
+    "smoke": Scale("smoke", 1, 1, 0, rows=96, test_rows=24, changes={"units": 16, "embedding": 8}),
 }
 """The scales of the sequence experiments. The paper does not say how many epochs. The released README advises 50, but the code's
 default of 150 is what its values speak for: without the previous word NACS needs more than 100 to come near them."""

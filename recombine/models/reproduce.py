@@ -34,7 +34,7 @@ class Wish:
     """Which table, at which scale, and how: 0 workers is one per core, 0 seeds is the scale's own number."""
 
     table: str
-    scale: str = "minute"
+    scale: str = "smoke"
     workers: int = 0
     seeds: int = 0
     only: tuple[str, ...] = ()

@@ -26,8 +26,8 @@ SCALES: dict[str, Scale] = {
     "paper": Scale("paper", 10, 0, 0),
     "day": Scale("day", 1, 40, 8),
     "hour": Scale("hour", 1, 10, 4, rows=4_000),
-    "minute": Scale(
-        "minute", 1, 1, 0, rows=48, test_rows=8, training={"batch": 16},
+    "smoke": Scale(
+        "smoke", 1, 1, 0, rows=48, test_rows=8, training={"batch": 16},
         changes={"units": 8, "embedding": 8, "head_size": 8, "heads": 2, "key_size": 4, "pair": 8, "edge": 4, "iterations": 2},
     ),
 }  # fmt: skip

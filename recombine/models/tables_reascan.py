@@ -17,8 +17,8 @@ SCALES: dict[str, Scale] = {
     "paper": Scale("paper", 3, 0, 0),
     "day": Scale("day", 1, 20, 5, rows=100_000, test_rows=2_000, training={"batch": 200}),
     "hour": Scale("hour", 1, 16, 0, rows=30_000, test_rows=1_000, training={"batch": 64, "answer_batch": 500}),
-    "minute": Scale(
-        "minute", 1, 1, 0, rows=48, test_rows=12, training={"batch": 16},
+    "smoke": Scale(
+        "smoke", 1, 1, 0, rows=48, test_rows=12, training={"batch": 16},
         changes={"units": 16, "embedding": 8, "channels": 8, "feature": 4, "blocks": 1, "layers": 1, "heads": 2, "max_answer_tokens": 8},
     ),
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Reinforcement learning on lilGym: PPO with and without stop forcing, and the policies of the paper.
 
     recombine train ppo --env TowerScratch --policy set --with forcing=relabel --out runs/tower
-    recombine reproduce lilgym-table1 --scale minute --out runs
+    recombine reproduce lilgym-table1 --scale smoke --out runs
 
 `ppo.py` is the algorithm, `heads.py` how an action is chosen, `policies.py` names what reads the state, `train.py` a run.
 PyTorch is imported only below here.

@@ -63,7 +63,7 @@ SCALES: dict[str, Scale] = {
     "paper": Scale(3, {"cbert": 4_000_000, "vilt": 4_000_000, "set": 4_000_000}),
     "day": Scale(1, {"cbert": 500_000, "vilt": 50_000, "set": 4_000_000}, 0, {"cbert": _MINILM, "vilt": {"encoder": "random"}}),
     "hour": Scale(1, {"cbert": 4_096, "vilt": 4_096, "set": 100_000}, 0, {"cbert": _MINILM, "vilt": {"encoder": "random"}}),
-    "minute": Scale(
+    "smoke": Scale(
         1, {"cbert": 256, "vilt": 256, "set": 256}, 60,
         {"cbert": {**_MINILM, **_TINY, "units": 32}, "vilt": {"encoder": "random", **_TINY}, "set": {**_TINY, "units": 16}},
     ),

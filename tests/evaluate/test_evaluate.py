@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from recombine.evaluate.answerers import SHORTCUT, make_answerer, shortcut_names
 from recombine.evaluate.answers import Answer, read_answers, write_answers
 from recombine.evaluate.diagnosis import main_mistake
 from recombine.evaluate.evaluate import evaluate, evaluate_all, findings
-from recombine.evaluate.report import to_html, write_report
+from recombine.evaluate.page import to_html
+from recombine.evaluate.report import write_report
 from recombine.evaluate.scoring import answering, score_run
 from recombine.families import FAMILIES, family
 
@@ -57,7 +59,15 @@ def test_all_baselines_run(name: str, tmp_path: Path) -> None:
     page = to_html(evaluation, found, "All")
     assert page.startswith("<!doctype html>")
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
-    assert "<script" not in page
+    only_our_script_runs(page)
+
+
+def only_our_script_runs(page: str) -> None:
+    """The page has one script with the policy's nonce; every other block is data that no browser runs."""
+    (nonce,) = re.findall(r"script-src 'nonce-([0-9a-f]{32})'", page)
+    blocks = re.findall(r"<script[^>]*>", page)
+    assert blocks.count(f"<script nonce='{nonce}'>") == 1
+    assert all(block.startswith("<script type='application/zlib' class=") for block in blocks if nonce not in block)
 
 
 @pytest.fixture
@@ -102,7 +112,8 @@ def test_hostile_answers_are_escaped(folder: Path, tmp_path: Path) -> None:
     payload = "<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\"'"
     hostile = {key: Answer(key, payload) for key in _answers(folder)}
     page = write_report(evaluate(folder, {"<b>m</b>": hostile}), tmp_path / "out").read_text()
-    assert "<script" not in page
+    only_our_script_runs(page)
+    assert "<script>alert" not in page
     assert "<img src=x" not in page
     assert "<b>m</b>" not in page
     assert "&lt;script" in page
@@ -225,3 +236,35 @@ def test_the_p_value_that_decides_is_shown(tmp_path: Path) -> None:
     (row,) = findings(evaluate(folder, {"a": first, "b": second}))["comparisons"]
     assert row["decided_by"] == "clustered t"
     assert row["decisive_p"] == row["p"]
+
+
+# --- public names ----------------------------------------------------------------------------------------------------
+
+
+def test_public_names(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", part="test", size=40)
+    right = {e.id: e.answer for e in recombine.load(folder.path)}
+    wrong = dict.fromkeys(right, "I_WALK")
+    write_answers(tmp_path / "right.jsonl", [Answer(key, value) for key, value in right.items()])
+    evaluation = recombine.evaluate(folder.path, {"alpha": str(tmp_path / "right.jsonl"), "beta": wrong})
+    assert [run.accuracy().mean for run in evaluation.of("scan/length/test")][:2] == [1.0, 0.0]
+    assert "100.0%" in evaluation._repr_html_()
+    found = recombine.compare(str(folder.path), right, wrong, names=("alpha", "beta"))
+    assert found.sentence.startswith("alpha is ahead of beta by 100.0 points [")
+    assert recombine.report(evaluation, str(tmp_path / "out")) == tmp_path / "out" / "index.html"
+    with pytest.raises(UsageError, match="must be a text"):
+        recombine.evaluate(folder.path, {"alpha": {next(iter(right)): 3}})  # type: ignore[dict-item]
+    with pytest.raises(UsageError, match="give two names"):
+        recombine.compare(folder.path, right, wrong, names=("a", "a"))
+    with pytest.raises(UsageError, match="no folder"):
+        recombine.evaluate([], {"alpha": right})
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_notebooks_show_examples_and_sets(name: str) -> None:
+    data = recombine.load(name, size=6, seed=1)
+    shown = data[0]._repr_html_()
+    assert data[0].id in shown
+    assert "<script" not in shown
+    assert data[5].id not in data._repr_html_()
+    assert data[4].id in data._repr_html_()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from recombine.evaluate import statistics as st
+from recombine.evaluate.pooled import Stratum, pool
 
 
 def test_quantiles_agree_with_scipy() -> None:
@@ -122,3 +127,79 @@ def test_coverage_and_false_alarms() -> None:
         alarms += st.compare(y, z, clusters.tolist()).p < 0.05
     assert 365 <= covered <= 396
     assert 6 <= alarms <= 36
+
+
+# --- the pooled comparison -------------------------------------------------------------------------------------------
+
+
+def _simulated(name: str, times: int) -> tuple[float, float]:
+    """Coverage and false alarms of one setting of the benchmark."""
+    place = Path(__file__).parents[2] / "benchmarks" / "pooled_coverage.py"
+    spec = importlib.util.spec_from_file_location("pooled_coverage", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["pooled_coverage"] = module
+    spec.loader.exec_module(module)
+    (setting,) = [setting for setting in module.SETTINGS if setting.name == name]
+    found: tuple[float, float] = module.simulate(setting, times)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["unequal sets", "shared clusters"])
+def test_the_pooled_interval_covers_the_truth(name: str) -> None:
+    """A sample of the benchmark, with bounds that chance leaves once in some thousand runs; the seed is fixed."""
+    coverage, alarms = _simulated(name, 400)
+    assert 0.92 <= coverage <= 0.98
+    assert alarms <= 0.085
+
+
+def test_pooling_one_set_is_the_paired_comparison() -> None:
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(0, 2, 400).astype(float) for _ in range(2))
+    clusters = np.repeat(np.arange(80), 5).tolist()
+    alone, pooled = st.compare(a, b, clusters), pool("a", "b", {"s": Stratum(a, b, clusters)})
+    assert alone.low is not None and pooled.low is not None
+    assert pooled.difference == pytest.approx(alone.difference)
+    assert pooled.low == pytest.approx(alone.low, abs=3e-3)
+    assert pooled.df == pytest.approx(79)
+
+
+def test_a_cluster_in_two_sets_counts_once() -> None:
+    """The same rows under two names of sets say no more than one set says."""
+    rng = np.random.default_rng(4)
+    a, b = (rng.integers(0, 2, 200).astype(float).tolist() for _ in range(2))
+    names = [str(i // 4) for i in range(200)]
+    once = pool("a", "b", {"s": Stratum(a, b, names)})
+    twice = pool("a", "b", {"s": Stratum(a, b, names), "t": Stratum(a, b, names)})
+    apart = pool("a", "b", {"s": Stratum(a, b, names), "t": Stratum(a, b, [f"t{n}" for n in names])})
+    assert once.low is not None and twice.low is not None and apart.low is not None
+    assert twice.low == pytest.approx(once.low, abs=5e-3)
+    assert apart.low > twice.low + 0.01
+
+
+def test_the_pooled_sentence() -> None:
+    right, wrong = [1.0] * 40, [0.0] * 40
+    names = [str(i) for i in range(40)]
+    mixed = [float(i % 2) for i in range(40)]
+    found = pool("alpha", "beta", {"s": Stratum(right, mixed, names), "t": Stratum(mixed, mixed, names)})
+    assert found.sentence.startswith("alpha is ahead of beta by 25.0 points [")
+    assert found.sentence.endswith("in 1 of 2 sets")
+    behind = pool("alpha", "beta", {"s": Stratum(wrong, mixed, names)})
+    assert behind.sentence.startswith("beta is ahead of alpha by 50.0 points [")
+    assert behind.sentence.endswith("in 1 of 1 set")
+    tied = pool("alpha", "beta", {"s": Stratum(mixed, mixed, names)})
+    assert "cannot be told apart: +0.0 points [" in tied.sentence
+    assert tied.low is not None
+    assert tied.low < 0
+    few = pool("alpha", "beta", {"s": Stratum(right, wrong, ["x"] * 40)})
+    assert (few.low, few.left_out) == (None, ("s",))
+    assert "cannot be compared" in few.sentence
+
+
+def test_several_pairs_are_corrected() -> None:
+    found = pool("a", "b", {"s": Stratum([1.0] * 30 + [0.0] * 30, [0.0] * 60, range(60))})
+    assert found.is_decided
+    assert not replace(found, holm=0.06).is_decided
+    assert "after Holm's correction" in replace(found, holm=0.06).sentence

@@ -11,7 +11,7 @@ import pytest
 import recombine
 from recombine.cli import main
 from recombine.errors import BadOption, FileError, UnknownName, UsageError
-from recombine.evaluate.export import LAYOUTS, Asked, export
+from recombine.evaluate.layouts import LAYOUTS, Asked, export
 from recombine.integrations import MissingLibrary, need, openrlhf, path_of, verl
 from recombine.scorer import Scorer
 

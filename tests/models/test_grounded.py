@@ -69,7 +69,7 @@ def test_random_actions_have_the_right_length_and_are_hardly_ever_right(tmp_path
 def test_table_3_runs_whole(tmp_path: Path) -> None:
     from recombine.models.reproduce import Wish, reproduce
 
-    report = reproduce(Wish("reascan-table3", "minute", 1, only=("| GCN", "| Random")), tmp_path)
+    report = reproduce(Wish("reascan-table3", "smoke", 1, only=("| GCN", "| Random")), tmp_path)
     assert [row[0] for row in report.rows] == [
         "Simple",
         "1-relative-clause",

@@ -116,7 +116,7 @@ def test_robustness_table_runs_whole(tmp_path: Path) -> None:
     from recombine.models.reproduce import Wish, reproduce
 
     report = reproduce(
-        Wish("clutrr-table2", "minute", 1, only=("clean → clean | GAT", "clean → clean | BERT"), files=ENCODER), tmp_path
+        Wish("clutrr-table2", "smoke", 1, only=("clean → clean | GAT", "clean → clean | BERT"), files=ENCODER), tmp_path
     )
     assert report.header[:4] == ["ours | paper", f"BERT ({ENCODER})", f"BERT-LSTM ({ENCODER})", "GAT"]
     assert [row[0] for row in report.rows] == [
@@ -131,7 +131,7 @@ def test_without_an_encoder_the_other_columns_are_made(tmp_path: Path, monkeypat
     from recombine.models import reproduce as reproducing
 
     monkeypatch.setattr(reproducing, "_has_encoder", lambda name: False)
-    report = reproducing.reproduce(reproducing.Wish("clutrr-table2", "minute", 1, only=("clean → clean | GAT",)), tmp_path)
+    report = reproducing.reproduce(reproducing.Wish("clutrr-table2", "smoke", 1, only=("clean → clean | GAT",)), tmp_path)
     assert "BERT" not in report.header
     assert "GAT" in report.header
     text = report.markdown_path.read_text()
@@ -211,7 +211,7 @@ def test_the_random_baseline_draws_anew_for_every_seed(tmp_path: Path) -> None:
     from recombine.models.experiments import Experiment, Scale, Source, run
 
     source = Source("gscan", "compositional", "train", tests=("validation",), recipe="sound")
-    scale = Scale("minute", 2, 1, 0, rows=8, test_rows=6)
+    scale = Scale("smoke", 2, 1, 0, rows=8, test_rows=6)
     answers = []
     for seed in (0, 1):
         run(Experiment(source, "random-actions", scale, seed), tmp_path)

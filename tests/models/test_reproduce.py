@@ -17,7 +17,7 @@ from recombine.models.translation import DAXY, Translation, bleu, file_pairs, gr
 
 
 def test_table_1_runs_whole_and_a_second_call_trains_nothing(tmp_path: Path) -> None:
-    first = reproduce(Wish("nacs-table1", "minute", workers=1), tmp_path)
+    first = reproduce(Wish("nacs-table1", "smoke", workers=1), tmp_path)
     assert first.header == [
         "ours | paper",
         *(f"{t} {d}" for d in ("SCAN", "NACS") for t in ("Simple", "Length", "Turn left", "Jump")),
@@ -26,28 +26,28 @@ def test_table_1_runs_whole_and_a_second_call_trains_nothing(tmp_path: Path) -> 
     assert first.rows[3][4].endswith("| 12.5 ± 6.6")
     document = json.loads(first.json_path.read_text())
     assert len(document["runs"]) == 40
-    assert document["command"] == "recombine reproduce nacs-table1 --scale minute"
+    assert document["command"] == "recombine reproduce nacs-table1 --scale smoke"
     assert "96 training rows" in document["scale"]
     stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.safetensors")}
     assert len(stamps) == 80
-    again = reproduce(Wish("nacs-table1", "minute", workers=1), tmp_path)
+    again = reproduce(Wish("nacs-table1", "smoke", workers=1), tmp_path)
     assert again.rows == first.rows
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.safetensors")} == stamps
     assert "| GRU +Attn |" in first.markdown_path.read_text()
 
 
 def test_runs_are_shared_out_over_processes(tmp_path: Path) -> None:
-    report = reproduce(Wish("nacs-table4", "minute", workers=2, seeds=2, only=("GRU | Jump", "rnn | simple")), tmp_path)
+    report = reproduce(Wish("nacs-table4", "smoke", workers=2, seeds=2, only=("GRU | Jump", "rnn | simple")), tmp_path)
     assert [row[0] for row in report.rows] == ["RNN", "GRU"]
     assert json.loads(report.json_path.read_text())["cells"][0]["runs"][1].endswith("seed1")
-    more = reproduce(Wish("nacs-table4", "minute", workers=1, seeds=2, only=("LSTM | Jump",)), tmp_path)
+    more = reproduce(Wish("nacs-table4", "smoke", workers=1, seeds=2, only=("LSTM | Jump",)), tmp_path)
     assert [row[0] for row in more.rows] == ["RNN", "GRU", "LSTM"]
 
 
 def test_wrong_names_are_answered_with_the_right_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="nacs-table1"):
         reproduce(Wish("nacs-table11"), tmp_path)
-    with pytest.raises(UnknownName, match="minute"):
+    with pytest.raises(UnknownName, match="smoke"):
         reproduce(Wish("nacs-table1", "second"), tmp_path)
     with pytest.raises(UsageError, match="no cell"):
         reproduce(Wish("nacs-table1", only=("BERT",)), tmp_path)
@@ -69,7 +69,7 @@ def test_scales_grow() -> None:
     assert SCALES["paper"].seeds == 3
     assert SCALES["paper"].patience == 0
     assert not SCALES["paper"].rows
-    assert [SCALES[name].epochs for name in ("minute", "hour", "day", "paper")] == sorted(s.epochs for s in SCALES.values())
+    assert [SCALES[name].epochs for name in ("smoke", "hour", "day", "paper")] == sorted(s.epochs for s in SCALES.values())
 
 
 def test_probe_sentences_are_the_published_ones(shared: Path) -> None:
@@ -107,7 +107,7 @@ def test_bleu_is_one_for_the_references_and_less_otherwise() -> None:
 
 def test_translation_runs_from_the_grammar_and_from_files(tmp_path: Path, shared: Path) -> None:
     for files in ("", str(shared / "mt")):
-        report = reproduce(Wish("nacs-table9", "minute", 1, only=("GRU +Attn | Fr",), files=files), tmp_path / str(bool(files)))
+        report = reproduce(Wish("nacs-table9", "smoke", 1, only=("GRU +Attn | Fr",), files=files), tmp_path / str(bool(files)))
         assert len(report.rows) == 1
         found = json.loads(report.json_path.read_text())["runs"][0]["tests"]
         assert found["daxy"]["rows"] == 8

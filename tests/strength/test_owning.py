@@ -18,7 +18,7 @@ FOLDERS: dict[str, list[str]] = {
     "evaluate": ["evaluate", "--data", "DATA"],
     "ask": ["ask", "scan", "--split", "length", "--size", "2", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1"],
     "train": ["train", "gru-attn", "--data", "scan", "--split", "length"],
-    "reproduce": ["reproduce", "nacs-table1", "--scale", "minute"],
+    "reproduce": ["reproduce", "nacs-table1", "--scale", "smoke"],
     "demo": ["demo", "--size", "2"],
 }
 """Verb with an output folder -> words that would write there."""
@@ -70,7 +70,7 @@ def test_every_output_option_is_tried_here() -> None:
         ("index.html", "report.json", "report.md"),
         ("run.json", "replies.jsonl", "last.safetensors"),
         ("manifest.json", ".recombine/plan.json", "README.md"),
-        ("demo.json", "scan/manifest.json", "nacs-table1-minute.json", "nacs-table1-minute.md"),
+        ("demo.json", "scan/manifest.json", "nacs-table1-smoke.json", "nacs-table1-smoke.md"),
     ],
     ids=["report", "run", "folder", "demo"],
 )
@@ -79,7 +79,7 @@ def test_foreign_folders_are_refused(
 ) -> None:
     out = tmp_path / "mine"
     before = precious(out, *names)
-    if verb == "reproduce" and "nacs-table1-minute.json" not in names:
+    if verb == "reproduce" and "nacs-table1-smoke.json" not in names:
         return  # it only adds files of its own names beside others
     assert main([*words_of(FOLDERS[verb], data), "--out", str(out)]) == 2
     assert tree(out) == before
