@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from recombine.abilities import Listing
 from recombine.core import Family, Job, OptionValue
 from recombine.errors import UnknownName, UsageError, shown
+from recombine.predicates.draw import HOLD_OUT, PREDICATE
 
 
 def make_job(
@@ -18,7 +19,12 @@ def make_job(
     options: Mapping[str, object] | None = None,
 ) -> Job:
     """A checked job over all rows of a part: names resolved, aliases followed, options canonical (defaults left out)."""
-    split_name = split if split is not None else next(iter(family.SPLITS))
+    has_predicate = PREDICATE in (options or {}) and PREDICATE in family.OPTIONS
+    split_name = split if split is not None else HOLD_OUT if has_predicate else next(iter(family.SPLITS))
+    if has_predicate and split_name != HOLD_OUT:
+        raise UsageError(
+            f"a predicate makes the split {HOLD_OUT!r}, so it does not go with the split {split_name!r}; leave one out."
+        )
     if split_name not in family.SPLITS:
         raise UnknownName(f"split of {family.NAME}", split_name, family.SPLITS)
     chosen = family.SPLITS[split_name]
