@@ -69,7 +69,7 @@ def _is_so(value: str | int | bool, sign: str, wanted: list[str]) -> bool:
     if isinstance(value, bool):
         value = "true" if value else "false"
     if isinstance(value, str):
-        value = value.replace("+", "&")
+        value = value.replace("+", "&").replace("'", "")
         if sign in ("=", "in"):
             return value in wanted
         if sign == "!=":

@@ -222,8 +222,8 @@ class _Reader:
 
 
 def spelling(value: str) -> str:
-    """A value as predicates write it: ids reserve the plus sign, so `a+b` is written `a&b`."""
-    return value.replace("+", "&")
+    """A value as predicates write it: ids reserve the plus sign, so `a+b` is written `a&b`; apostrophes are left out."""
+    return value.replace("+", "&").replace("'", "")
 
 
 def _joined(kind: type[And] | type[Or], items: list[Predicate]) -> Predicate:
