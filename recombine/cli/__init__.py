@@ -21,6 +21,7 @@ VERBS: dict[str, str] = {
     "show": "one example: text, picture, proof, shortcut answers",
     "generate": "write parts of a split as a folder that datasets.load_dataset reads",
     "merge": "seal a folder whose shards were made one by one",
+    "divergence": "how far the test parts of a folder lie from its training part",
     "verify": "prove a folder: hashes, counts, every answer by the oracle, no leaks",
     "stats": "distributions of a folder's columns, with small pictures",
     "audit": "judge a file that others released",

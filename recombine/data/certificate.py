@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from recombine.abilities import Faceted
 from recombine.core import Example
-from recombine.data.folders import Folder
+from recombine.data.folders import Folder, open_folder
 from recombine.data.shortcuts import shortcut_scores
+from recombine.errors import UsageError, shown
 from recombine.predicates import atoms, mask, sentence
-from recombine.predicates.divergence import count_batches, divergence, measured_facets
+from recombine.predicates.divergence import Divergence, count_batches, divergence, measured_facets
 from recombine.predicates.draw import HOLD_OUT, predicate_of, predicate_text
 
 SHORTCUT_ROWS = 100
@@ -61,6 +63,26 @@ def certificate(folder: Folder) -> dict[str, Any] | None:
     }
 
 
+def divergences(path: str | Path, train: str = "train") -> dict[str, Divergence]:
+    """How far each part of a folder lies from its training part, by `split/part`."""
+    folder = open_folder(path)
+    family = folder.family
+    names = [f"{part.job.split}/{part.job.part}" for part in folder.plan.parts]
+    trained = [n for n, part in enumerate(folder.plan.parts) if part.job.part == train]
+    if not isinstance(family, Faceted):
+        raise UsageError(f"{family.NAME} publishes no facets, so its parts cannot be compared.")
+    if len(trained) != 1 or len(names) < 2:
+        raise UsageError(
+            f"{shown(str(path))} has the parts {', '.join(names)}; one part {shown(train)} and another part are needed."
+        )
+    measured = measured_facets(family.FACETS)
+    counts = [
+        count_batches(measured, ((family.facet_columns(b, measured), len(b)) for b in folder.batches(number)))
+        for number in range(len(names))
+    ]
+    return {name: divergence(counts[trained[0]], counts[n]) for n, name in enumerate(names) if n != trained[0]}
+
+
 def _examples(folder: Folder, number: int) -> Iterator[Example]:
     for batch in folder.batches(number):
         for row in range(len(batch)):
@@ -72,6 +94,7 @@ def card_lines(found: Mapping[str, Any]) -> list[str]:
     rarest, rows = found["rarest_test_atom"], found["rows"]
     satisfying = ", ".join(f"{part} {count:,} of {rows[part]:,}" for part, count in found["satisfying"].items())
     shortcuts = ", ".join(f"{name} {share:.1%}" for name, share in found["shortcuts"].items())
+    apart = f"Atom divergence {found['atom_divergence']:.4f}, compound divergence {found['compound_divergence']:.4f}."
     return [
         "## Certificate",
         "",
@@ -80,8 +103,7 @@ def card_lines(found: Mapping[str, Any]) -> list[str]:
         f"- The rarest atom of the test, `{rarest['atom']}`, stands in {rarest['train_rows']:,} training rows.",
         f"- {found['new_compounds']:,} pairs of atoms are in the test only; the commonest:",
         *(f"  - {name} ({count:,} rows)" for name, count in found["commonest_new_compounds"][:5]),
-        f"- Atom divergence {found['atom_divergence']:.4f}, compound divergence {found['compound_divergence']:.4f}. "
-        "(Chernoff coefficients 0.5 and 0.1; atoms are facets with their values, compounds are unweighted pairs of them.)",
+        f"- {apart} (Chernoff coefficients 0.5 and 0.1; atoms are facets with values, compounds unweighted pairs of atoms.)",
         f"- Shortcut readers on the test: {shortcuts}.",
         "",
     ]

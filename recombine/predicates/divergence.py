@@ -81,7 +81,8 @@ def _values(column: Any, rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """(row, value) of every value of a facet."""
     owners = np.arange(rows, dtype=np.int64)
     if isinstance(column, Ragged):
-        owners = np.repeat(owners, np.diff(np.asarray(column.offsets)))
+        lengths: NDArray[np.int64] = np.diff(np.asarray(column.offsets, dtype=np.int64)).astype(np.int64)
+        owners = np.repeat(owners, lengths)
         column = column.values
     if isinstance(column, Coded):
         values = np.array([spelling(str(value)) for value in column.values] or [""])

@@ -128,6 +128,7 @@ class _Reader:
         if self.atoms > MOST_ATOMS:
             raise UsageError(f"the predicate {shown(self.text)} has more than {MOST_ATOMS} comparisons.")
         facet, mode, place = self.subject()
+        values: list[Value]
         operator = self.takes("=", "==", "!=", "<", "<=", ">", ">=", "in")
         if not operator:
             if facet.kind != "flag":
