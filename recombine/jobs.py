@@ -7,6 +7,34 @@ from collections.abc import Mapping
 from recombine.abilities import Listing
 from recombine.core import Family, Job, OptionValue
 from recombine.errors import UnknownName, UsageError, shown
+from recombine.predicates.draw import HOLD_OUT, PREDICATE
+
+
+def with_predicate(family: Family, options: Mapping[str, object] | None) -> dict[str, object]:
+    """The options, in which a predicate given as `hold_out` has the name of its option.
+
+    A family may have an option `hold_out` of its own that takes a number: a number stays what it is.
+    """
+    given = dict(options or {})
+    text = given.get(HOLD_OUT)
+    if isinstance(text, str) and PREDICATE in family.OPTIONS and not _is_number(text):
+        if PREDICATE in given:
+            raise UsageError("both hold_out and predicate are given; leave one out.")
+        given[PREDICATE] = given.pop(HOLD_OUT)
+    return given
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def default_split(family: Family, options: Mapping[str, object]) -> str:
+    """The split that is meant when none is named: the one of the predicate, or the family's first."""
+    return HOLD_OUT if PREDICATE in options and PREDICATE in family.OPTIONS else next(iter(family.SPLITS))
 
 
 def make_job(
@@ -18,7 +46,12 @@ def make_job(
     options: Mapping[str, object] | None = None,
 ) -> Job:
     """A checked job over all rows of a part: names resolved, aliases followed, options canonical (defaults left out)."""
-    split_name = split if split is not None else next(iter(family.SPLITS))
+    options = with_predicate(family, options)
+    split_name = split if split is not None else default_split(family, options)
+    if PREDICATE in options and split_name in family.SPLITS and split_name != HOLD_OUT:
+        raise UsageError(
+            f"a predicate makes the split {HOLD_OUT!r}, so it does not go with the split {split_name!r}; leave one out."
+        )
     if split_name not in family.SPLITS:
         raise UnknownName(f"split of {family.NAME}", split_name, family.SPLITS)
     chosen = family.SPLITS[split_name]

@@ -12,6 +12,7 @@ import recombine
 PACKAGE = Path(recombine.__file__).parent
 
 FLOOR = {
+    "batches",
     "core",
     "columns",
     "checks",
@@ -27,15 +28,18 @@ FLOOR = {
     "pages",
     "processes",
     "schemas",
+    "predicates",
     "stores",
 }
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
+    "batches": {"columns", "core"},
+    "predicates": {"abilities", "batches", "columns", "core", "errors", "facets", "keys"},
     "core": {"columns", "keys", "errors"},
     "facets": set(),
     "checks": {"core", "errors"},
     "abilities": {"columns", "core", "facets"},
-    "jobs": {"abilities", "core", "errors"},
+    "jobs": {"abilities", "core", "errors", "predicates"},
     "keys": set(),
     "draws": set(),
     "errors": set(),
@@ -57,10 +61,11 @@ MAY_SEE: dict[str, set[str]] = {
     "mixture": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},
     "rl": FLOOR | {"families", "data", "envs", "models", "evaluate"},
+    "exams": FLOOR | {"families", "data", "evaluate"},
     "integrations": FLOOR | {"families", "data", "envs", "evaluate", "episodes", "scorer", "mixture"},
     "web": FLOOR | {"families", "data", "envs", "evaluate"},
     "cli": FLOOR
-    | {"families", "data", "envs", "evaluate", "models", "rl", "integrations", "web", "episodes", "scorer", "mixture"},
+    | {"families", "data", "envs", "evaluate", "models", "rl", "exams", "integrations", "web", "episodes", "scorer", "mixture"},
 }
 """Room -> the rooms that it may import from (besides itself)."""
 

@@ -13,6 +13,7 @@ from recombine.families import FAMILIES, family
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine list`."""
     parser.add_argument("family", nargs="?", help="only this family, with its options")
+    parser.add_argument("--facets", action="store_true", help="what predicates can say of the family's examples, with shares")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -20,6 +21,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what there is."""
     names = [arguments.family] if arguments.family else list(FAMILIES)
     found = [family(name) for name in names]
+    if arguments.facets:
+        return _print_facets(found, arguments.json)
     if arguments.json:
         print_json({item.NAME: describe(item) for item in found})
         return 0
@@ -38,6 +41,53 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.family and item.OPTIONS:
             print_table("", ("option", "default", "meaning"), [(n, o.default, o.help) for n, o in item.OPTIONS.items()])
         say("")
+    return 0
+
+
+SHARE_ROWS = 200
+"""Rows of the first split from which the shares of values are counted."""
+SHOWN_VALUES = 12
+
+
+def facet_shares(item: Family) -> dict[str, dict[str, float]]:
+    """Facet -> value -> the share of examples that have it, in the first rows of the default split's training part."""
+    from collections import Counter
+
+    from recombine.abilities import Faceted
+    from recombine.jobs import make_job
+
+    if not isinstance(item, Faceted):
+        return {}
+    job = make_job(item, part="train")
+    rows = min(SHARE_ROWS, job.stop)
+    batch = item.generate(job.rows(0, rows))
+    counts: dict[str, Counter[str]] = {name: Counter() for name in item.FACETS}
+    for row in range(len(batch)):
+        for name, value in item.facet_values(item.example(batch, row)).items():
+            counts[name].update({str(v) for v in value} if isinstance(value, tuple) else {str(value)})
+    return {name: {value: n / rows for value, n in found.most_common()} for name, found in counts.items()}
+
+
+def _print_facets(found: list[Family], as_json: bool) -> int:
+    from recombine.abilities import Faceted
+
+    tables: dict[str, Any] = {}
+    for item in found:
+        if not isinstance(item, Faceted):
+            continue
+        shares = facet_shares(item)
+        tables[item.NAME] = {
+            name: {"kind": f.kind, "sentence": f.sentence, "values": list(f.values), "many": f.many, "shares": shares[name]}
+            for name, f in item.FACETS.items()
+        }
+        if not as_json:
+            rows = []
+            for name, facet in item.FACETS.items():
+                listed = [f"{value} {share:.0%}" for value, share in list(shares[name].items())[:SHOWN_VALUES]]
+                rows.append((f"any({name})" if facet.many else name, facet.kind, facet.sentence, ", ".join(listed)))
+            print_table(item.NAME, ("facet", "kind", "meaning", "values and shares"), rows)
+    if as_json:
+        print_json(tables)
     return 0
 
 

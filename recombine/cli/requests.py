@@ -28,6 +28,11 @@ def add_request(parser: argparse.ArgumentParser, *, several: bool) -> None:
     )
     parser.add_argument("--recipe", metavar="R", help="release or sound (default: the family's own)")
     parser.add_argument(
+        "--hold-out",
+        metavar="PREDICATE",
+        help='a split of one\'s own: "verb = pull and target.color = green" (facets: recombine list FAMILY --facets)',
+    )
+    parser.add_argument(
         "--set",
         action="append",
         default=[],
@@ -38,8 +43,10 @@ def add_request(parser: argparse.ArgumentParser, *, several: bool) -> None:
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, object]:
-    """The `--set` words as a mapping."""
+    """The `--set` words as a mapping, and `--hold-out` as the option that it is."""
     options: dict[str, object] = {}
+    if arguments.hold_out is not None:
+        options["predicate"] = arguments.hold_out
     for word in arguments.options:
         name, equals, value = word.partition("=")
         if not equals or not name:

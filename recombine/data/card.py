@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from recombine.abilities import Noting
 from recombine.core import Example, Family
+from recombine.data.certificate import card_lines
 from recombine.data.croissant import write_croissant
 from recombine.data.folders import Folder
 from recombine.data.freshness import freshness
@@ -79,7 +81,7 @@ def command_of(manifest: Mapping[str, Any]) -> str:
         words.append(f"--size {sizes.pop()}")
     words += [f"--recipe {manifest['recipe']}", f"--seed {manifest['seed']}"]
     options = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in manifest["options"].items()}
-    words += [f"--set {name}={value}" for name, value in options.items()]
+    words += [f"--set {shlex.quote(f'{name}={value}')}" for name, value in options.items()]
     return " ".join([*words, f"--format {manifest['format']}", "--out DIR"])
 
 
@@ -109,6 +111,8 @@ def _body(plan: Plan, family: Family, manifest: Mapping[str, Any]) -> str:
         lines.append(f"- **{split}**: {family.SPLITS[split].claim}")
     if isinstance(family, Noting):
         lines += ["", "## Conventions", "", *(f"- {note}" for note in family.NOTES)]
+    if "certificate" in manifest:
+        lines += ["", *card_lines(manifest["certificate"])]
     fresh = [sentence for part in plan.parts if (sentence := freshness(family, part))]
     lines += ["", "## Freshness", "", *(f"- {sentence}" for sentence in fresh or ["Another seed gives new items."])]
     lines += ["", "## Columns", "", "| column | type |", "|---|---|", "| id | string |"]

@@ -15,6 +15,7 @@ from typing import Any
 from recombine import __version__
 from recombine.abilities import Filing
 from recombine.data.card import write_card
+from recombine.data.certificate import certificate
 from recombine.data.engines import ENGINES
 from recombine.data.folders import MANIFEST, MANIFEST_LIMIT, Folder, fingerprint, open_folder, part_summary
 from recombine.data.plan import Plan, make_plan
@@ -226,6 +227,8 @@ def seal(plan: Plan, folder: Path) -> Folder:
     if plan.format == "native" and isinstance(family, Filing):
         for path, text in family.native_extras([part.job for part in plan.parts]).items():
             write_text(inside(folder, path), text)
+    if (found := certificate(Folder(folder, manifest, plan))) is not None:
+        manifest["certificate"] = found
     write_card(plan, manifest, folder)
     write_json(folder / MANIFEST, manifest)
     return _tidied(plan, folder)

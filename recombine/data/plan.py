@@ -16,7 +16,7 @@ from recombine.core import Batch, Family, Job
 from recombine.data.columns import join, take
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family
-from recombine.jobs import make_job, part_size
+from recombine.jobs import default_split, make_job, part_size, with_predicate
 from recombine.schemas import MOST_ROWS, check, listing, option, optional, pair, record, text, whole
 
 CHUNK_ROWS = 10_000
@@ -245,7 +245,8 @@ def make_plan(
     if format not in SUFFIXES:
         raise UnknownName("format", format, SUFFIXES)
     plans: list[PartPlan] = []
-    for split in splits or (next(iter(found.SPLITS)),):
+    options = with_predicate(found, options)
+    for split in splits or (default_split(found, options),):
         if split not in found.SPLITS:
             raise UnknownName(f"split of {family}", split, found.SPLITS)
         for name in parts or default_parts(found, split):

@@ -21,6 +21,7 @@ from recombine.abilities import Checking
 from recombine.checks import MALFORMED, by_row
 from recombine.core import Batch, Family, Part, Problem
 from recombine.data import columns
+from recombine.data.certificate import certificate
 from recombine.data.columns import join, take
 from recombine.data.engines import SMALL_JOB_ROWS
 from recombine.data.folders import Folder, fingerprint, open_folder
@@ -107,6 +108,7 @@ def verify(
     forms = [_forms_of(folder, results, number) for number in range(len(folder.plan.parts))]
     notes: list[str] = []
     problems: list[Problem] = [*_manifest_problems(folder, results), *_repeats(folder, forms), *_other_rows(folder, notes)]
+    problems += _certificate_problems(folder)
     leaks = _leaks(folder, forms)
     problems += [problem for found in leaks.values() for problem in found]
     counts: Counter[str] = Counter(f"{p.severity}:{p.code}" for p in problems)
@@ -258,6 +260,29 @@ def _manifest_problems(folder: Folder, results: Mapping[int, _ShardResult]) -> I
             "wrong_fingerprint",
             f"the rows have fingerprint {fingerprint(prints)}, the manifest says {folder.manifest.get('fingerprint')}",
         )
+
+
+def _certificate_problems(folder: Folder) -> Iterator[Problem]:
+    """The certificate of a split of one's own says what the rows say, and it holds."""
+    told = folder.manifest.get("certificate")
+    try:
+        found = certificate(folder) if folder.is_current else told
+    except (RecombineError, ValueError, IndexError, KeyError) as problem:
+        yield Problem("wrong_certificate", f"the certificate cannot be worked out again: {problem}", place="manifest.json")
+        return
+    if (found is None) != (told is None):
+        text = "there is no certificate" if told is None else "there is a certificate, but no split of one's own"
+        yield Problem("wrong_certificate", text, place="manifest.json")
+    elif found is not None and isinstance(told, dict):
+        for name in sorted({*found, *told}):
+            if found.get(name) != told.get(name):
+                text = f"{name} is {shown(told.get(name))}, but the rows say {shown(found.get(name))}"
+                yield Problem("wrong_certificate", text, place="manifest.json")
+        if not found["holds"]:
+            text = f"rows that satisfy {found['predicate']!r}: {shown(found['satisfying'])} of {shown(found['rows'])}"
+            yield Problem("broken_certificate", text, place="manifest.json")
+    elif found is not None:
+        yield Problem("wrong_certificate", "the certificate is no record", place="manifest.json")
 
 
 def _forms_of(folder: Folder, results: Mapping[int, _ShardResult], number: int) -> Words:

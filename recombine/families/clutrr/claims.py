@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from recombine.core import Claim, Example
+from recombine.families.clutrr.kinship import NEUTRAL, RELATIONS
 from recombine.families.clutrr.language import store
 from recombine.families.clutrr.plan import KINDS, StoryPlan
+from recombine.predicates.judge import Seen, holds
 
 _WORD = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -156,6 +158,55 @@ def robust(noise: str) -> Claim:
     return claim
 
 
+_SEXES = ("female", "male")
+
+
+def read_facets(example: Example) -> Seen:
+    """What a predicate can say of a story, read from its facts, its people and its answer."""
+    plan: StoryPlan = example.plan
+    on_path = sorted((fact for fact in plan.facts if fact.place >= 0), key=lambda fact: fact.place)
+    words = tuple(RELATIONS[fact.relation] for fact in on_path)
+    walkers = (*(fact.subject for fact in on_path[:1]), *(fact.relative for fact in on_path))
+    first, second = plan.query
+    kinds = sorted({fact.kind for fact in plan.facts if fact.kind})
+    answer = RELATIONS.index(example.answer)
+    return {
+        "target": example.answer,
+        "target.relation": NEUTRAL[answer // 2],
+        "target.gender": _SEXES[plan.genders[second]],
+        "asker.gender": _SEXES[plan.genders[first]],
+        "path.relation": words,
+        "path.gender": tuple(_SEXES[plan.genders[person]] for person in walkers),
+        "first.relation": words[0],
+        "last.relation": words[-1],
+        "clause": "-".join(words),
+        "k": len(on_path),
+        "noise": "+".join(KINDS[kind] for kind in kinds) or "clean",
+        "noise.relation": tuple(RELATIONS[fact.relation] for fact in plan.facts if fact.place < 0),
+        "fact_count": len(plan.facts),
+        "people": len(plan.names),
+        "memory": any({fact.subject, fact.relative} == {first, second} for fact in plan.facts),
+        "held_out": False,
+    }
+
+
+def _predicate_claim(example: Example, part: str) -> str:
+    """The test satisfies the predicate of the split, and nothing else does; the story's rank decides the part besides."""
+    if part not in SHARES:
+        return f"there is no part {part!r}"
+    text = str(example.meta.get("predicate", ""))
+    is_shown = holds(text, read_facets(example))
+    if is_shown != (part == "test"):
+        return f"it {'satisfies' if is_shown else 'does not satisfy'} {text!r}"
+    low, high = SHARES[part]
+    is_ranked = low <= story_rank(example.plan) < high or bool(_dials(example).get("templates"))
+    return (
+        _wrong_length(example, (2, 3, 4))
+        or _wrong_noise(example, "clean")
+        or ("" if is_ranked else "its rank belongs to another part")
+    )
+
+
 CLAIMS: dict[str, Claim] = {
     "generalization_23": generalizing(2, 3),
     "generalization_234": generalizing(2, 3, 4),
@@ -163,8 +214,9 @@ CLAIMS: dict[str, Claim] = {
     "robust_supporting": robust("supporting"),
     "robust_irrelevant": robust("irrelevant"),
     "robust_disconnected": robust("disconnected"),
+    "hold_out": _predicate_claim,
 }
 """By the names of `splits.SPLITS`."""
 
-RANKED: frozenset[str] = frozenset(CLAIMS)
+RANKED: frozenset[str] = frozenset(CLAIMS) - {"hold_out"}
 """The splits whose column `held_out` says that the clause is one of the held-out fraction."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from recombine.core import Batch, ColumnType, Job
+from recombine.families.clutrr.facets import facet_columns
+from recombine.families.clutrr.options import OPTIONS
 from recombine.families.clutrr.release.generate import generate_release, release_size
 from recombine.families.clutrr.sound.generate import generate_sound
 from recombine.families.clutrr.splits import SPLITS
+from recombine.predicates.draw import HOLD_OUT, Source, draw, predicate_of
 
 SCHEMA: dict[str, ColumnType] = {
     "story": "string",
@@ -35,8 +38,18 @@ mother, spouse) by person, the named ones first; `members` their numbers in the 
 
 def generate(job: Job) -> Batch:
     """Rows [start, stop) of the part; slices join to the whole, whatever their bounds."""
+    if job.split == HOLD_OUT:
+        return draw(job, predicate_of(job, OPTIONS), SOURCE, is_wanted=job.part == "test")
+    return _rows(job)
+
+
+def _rows(job: Job) -> Batch:
     made = generate_release(job) if job.recipe == "release" else generate_sound(job)
     return Batch(job, made.start, {name: made.columns[name] for name in SCHEMA}, made.rejections)
+
+
+SOURCE = Source(_rows, facet_columns)
+"""Where the rows of a split of one's own come from."""
 
 
 def size(job: Job) -> int:

@@ -8,9 +8,18 @@ from typing import Any
 
 from recombine.core import Job, Option, option
 from recombine.errors import BadOption, shown
+from recombine.facets import Facet
 from recombine.families.clutrr.sound.grammar import MAX_K
 from recombine.families.clutrr.sound.rules import ALL, NONE
 from recombine.families.clutrr.splits import HeldOut, contents, hold_out
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption
+
+
+def _facets() -> Mapping[str, Facet]:
+    from recombine.families.clutrr.facets import FACETS
+
+    return FACETS
+
 
 NOISE_BITS = {"supporting": 1, "irrelevant": 2, "disconnected": 4}
 NOISE_NAMES: tuple[str, ...] = tuple("+".join(n for n, bit in NOISE_BITS.items() if mask & bit) or "clean" for mask in range(8))
@@ -42,6 +51,12 @@ OPTIONS: Mapping[str, Option] = {
     "marriage": Option(-1.0, "probability that a person marries; -1: 1 in release, 0.6 in sound", low=-1, high=1),
     "relatives": Option(20, "most relatives whom the story does not mention (sound)", low=0, high=60),
     "equal": Option(True, "keep only clauses at the running minimum (release)"),
+    PREDICATE: PredicateOption(
+        "target = aunt and k >= 3",
+        "what the split `hold_out` holds out: a predicate over facets (`recombine list clutrr --facets`; recipe sound)",
+        facets=_facets,
+        family="clutrr",
+    ),
 }
 
 
@@ -65,6 +80,8 @@ class Dials:
 def dials(job: Job) -> Dials:
     """What the job asks for; a value that does not fit is a `BadOption`."""
     values = {name: option(job, OPTIONS, name) for name in OPTIONS}
+    if job.split == HOLD_OUT:
+        values["paraphrases"] = "shared"  # train and test differ in the predicate and in nothing else
     held = contents(job.split, job.part)
     noise = values["noise"] or held.noise
     mask = 7 if noise == "all" else NOISE_NAMES.index(noise)

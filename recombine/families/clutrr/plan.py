@@ -13,6 +13,7 @@ from recombine.core import Batch, Example, Family
 from recombine.errors import FileError
 from recombine.families.clutrr.kinship import CODES, RELATIONS
 from recombine.keys import Stream
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,6 +141,10 @@ def example(batch: Batch, row: int) -> Example:
     job = batch.job
     meta = {name: cells[name] for name in ("k", "noise", "fact_count", "clause", "held_out", "memory", "target")}
     meta |= {"recipe": job.recipe, "split": job.split, "part": job.part, "options": dict(job.options)}
+    if job.split == HOLD_OUT:
+        from recombine.families.clutrr.options import OPTIONS
+
+        meta[PREDICATE] = predicate_text(job, OPTIONS)
     if cells["members"]:
         meta["members"] = cells["members"]
     shown = inputs_of(cells["story"], cells["question"], plan)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from recombine.core import Part, Split
 from recombine.errors import UnknownName
 from recombine.families.clutrr.kinship import CODES
+from recombine.predicates.draw import HOLD_OUT
 
 NOISES = ("clean", "supporting", "irrelevant", "disconnected")
 TRAIN_PER_K, VALIDATION_PER_K, TEST_PER_K = 5_000, 500, 100
@@ -42,9 +43,13 @@ class HoldOut:
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
+    is_open: bool = False
+    """No clause is held out; a predicate decides instead."""
 
     def held_out(self, fraction: float) -> HeldOut:
         """The rule as numbers."""
+        if self.is_open:
+            return HeldOut()
         if not self.pairs:
             return HeldOut(mark=round(fraction * RANKS))
         for word in {word for pair in self.pairs for word in pair} - set(CODES):
@@ -107,10 +112,25 @@ def _robust(noise: str) -> StorySplit:
     return StorySplit(f"robust_{noise}", claim, parts, axis="distractors")
 
 
+def _own() -> StorySplit:
+    ks = (2, 3, 4)
+    rest, held = "k = 2, 3, 4. Stories that do not satisfy the predicate.", "k = 2, 3, 4. Stories that satisfy the predicate."
+    parts = {
+        "train": StoryPart("train", rest, len(ks) * TRAIN_PER_K, ks=ks),
+        "validation": StoryPart("validation", rest, len(ks) * VALIDATION_PER_K, default=False, ks=ks, role="validation"),
+        "test": StoryPart("test", held, len(ks) * TEST_PER_K, ks=ks, role="test"),
+    }
+    claim = "Training has no story that satisfies a predicate of one's own (--hold-out); the test has only such stories."
+    return StorySplit(
+        HOLD_OUT, claim, parts, recipes=("sound",), axis="composition", hold_out=HoldOut(is_open=True), is_published=False
+    )
+
+
 SPLITS: dict[str, Split] = {
     "generalization_23": _generalization("generalization_23", (2, 3)),
     "generalization_234": _generalization("generalization_234", (2, 3, 4)),
     **{f"robust_{noise}": _robust(noise) for noise in NOISES},
+    HOLD_OUT: _own(),
 }
 """By name, as the paper's experiments: two of systematic generalization, four rows of the robustness matrix."""
 

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from recombine.checks import by_row
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
-from recombine.families.gscan import explain, generate, native, oracle, prompts, render, score, splits, survey
+from recombine.facets import Facet, Value
+from recombine.families.gscan import explain, facets, generate, native, oracle, prompts, render, score, splits, survey
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from recombine.abilities import Prompts, State
+    from recombine.columns import Column
 
 __all__ = ["GSCAN", "GscanFamily"]
 
@@ -42,6 +44,7 @@ class GscanFamily:
     FREE_COLUMNS: ClassVar[Mapping[str, str]] = oracle.FREE_COLUMNS
     OPTIONS: ClassVar[Mapping[str, Option]] = splits.OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
+    FACETS: ClassVar[Mapping[str, Facet]] = facets.FACETS
     CLUSTER: ClassVar[str] = "command"
     DIALS: ClassVar[tuple[str, ...]] = ("action_count", "distance", "object_count")
     MEDIA: ClassVar[tuple[Medium, ...]] = render.MEDIA
@@ -82,6 +85,14 @@ class GscanFamily:
     def size(self, job: Job) -> int:
         """How many rows the part holds."""
         return generate.size(job)
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        return facets.facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The same for a whole batch, for these facets."""
+        return facets.facet_columns(batch, names)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row: the plan is the command, the world has the target as its first object."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -15,13 +15,28 @@ from recombine.columns import Coded, Ragged
 from recombine.core import Batch, ColumnType, Example, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
+from recombine.families.gscan.facets import facet_columns
 from recombine.families.gscan.plan import TEMPLATES, commands, parse_command
 from recombine.families.gscan.release import pool
 from recombine.families.gscan.rows import COMPILE_FROM_ROWS, Rows
 from recombine.families.gscan.sound import kernel as names
-from recombine.families.gscan.splits import MAIN, OPTIONS, SHOT_SPLIT, SPLITS, bit_of, bits_kept_from, rules, tags
+from recombine.families.gscan.splits import (
+    MAIN,
+    OPTIONS,
+    SHOT_SPLIT,
+    SPLITS,
+    Rule,
+    bit_of,
+    bits_kept_from,
+    is_possible,
+    rules,
+    settled_by,
+    situations,
+    tags,
+)
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.world import WORLD_SCHEMA, action_column, inputs_of, world_columns, world_of
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_text, too_rare
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +73,15 @@ _UNBOUNDED = 1 << 40
 def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop) of the part."""
     picked = pick(job, np.arange(job.start, job.stop, dtype=np.int64))
-    return _sound(job) if picked is None else replace(picked, start=job.start, indices=None)
+    if picked is not None:
+        return replace(picked, start=job.start, indices=None)
+    return _held_out(job) if job.split == HOLD_OUT else _sound(job)
+
+
+def _held_out(job: Job) -> Batch:
+    """Rows of a split of one's own: from the kernel's tables as far as these settle the predicate, the rest by drawing again."""
+    predicate, _, is_exact = settled_by(job)
+    return _sound(job) if is_exact else draw(job, predicate, SOURCE, is_wanted=job.part == "test")
 
 
 def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
@@ -91,11 +114,41 @@ def _sound(job: Job) -> Batch:
     return Batch(job, job.start, columns(grid, made), counts)
 
 
+SOURCE = Source(_sound, facet_columns)
+"""Where the rows of a split of one's own come from."""
+
+
 def size(job: Job) -> int:
     """How many rows the part holds: counted for `release`, the default number for `sound`."""
     if job.recipe == "release":
         return len(pool.listed(job))
     return SPLITS[job.split].parts[job.part].rows(job.recipe)
+
+
+class Combination(NamedTuple):
+    """The held-out combinations that a job's rows must, or must not, show."""
+
+    rules: tuple[Rule, ...]
+    held: int  # the bits that rows must not show, unless they are wanted
+    wanted: int  # the bit that every row shows; 0 for none
+
+
+UNREACHABLE = 2
+"""The bit of verbs, adverbs and directions under which no target shows the wanted predicate."""
+
+
+def combination(job: Job) -> Combination:
+    """What the job's split and part ask for."""
+    is_test = job.part == "test"
+    if job.split != HOLD_OUT:
+        return Combination(rules(), bits_kept_from(job.split), bit_of(job.split) if is_test else 0)
+    predicate, known, is_exact = settled_by(job)
+    if known is None or not (is_test or is_exact):
+        return Combination((), 0, 0)
+    shown, possible = tags((known,)), is_possible(situations())
+    if not (possible & (shown == int(is_test))).any():
+        raise too_rare(job, predicate, 0, int(possible.sum()), is_test)
+    return Combination((known,), 1 | UNREACHABLE * is_test, int(is_test))
 
 
 def sound_dials(job: Job) -> NDArray[np.int64]:
@@ -108,15 +161,14 @@ def sound_dials(job: Job) -> NDArray[np.int64]:
     dials[names.INTERACTION] = round(option(job, OPTIONS, "interaction") * 1_000_000)
     dials[names.SHORTEST], dials[names.LONGEST] = 0, _UNBOUNDED
     dials[names.SHARE] = {"train": names.TRAIN, "validation": names.VALIDATION, "test": names.TEST}[job.part]
-    dials[names.HELD] = bits_kept_from(job.split)
+    asked = combination(job)
+    dials[names.HELD], dials[names.WANTED] = asked.held, asked.wanted
     split, is_test = SPLITS[job.split], job.part == "test"
     if split.moves:
         dials[names.INTERACTION] = names.MILLION
     if split.by_length:
         cutoff = option(job, OPTIONS, "cutoff")
         dials[names.SHORTEST if is_test else names.LONGEST] = cutoff + is_test
-    if is_test:
-        dials[names.WANTED] = bit_of(job.split)
     if is_test and job.split not in (MAIN, SHOT_SPLIT):  # held out by the rule, so every cell will do
         dials[names.SHARE] = names.ANY_PART
     if job.split == MAIN and job.part == "train":
@@ -126,12 +178,18 @@ def sound_dials(job: Job) -> NDArray[np.int64]:
 
 def sound_rules(job: Job) -> names.Rules:
     """The held-out combinations as the tables that the sound kernel takes."""
-    shown = tags(rules())
+    asked = combination(job)
+    shown = tags(asked.rules)
     by_word = (len(VERBS), len(ADVERBS), -1, len(DIRECTIONS))
     settled = np.bitwise_and.reduce(np.moveaxis(shown, 3, 1).reshape(len(shown), len(DIRECTIONS), -1), axis=2)
     settled = np.bitwise_and.reduce(settled.reshape(by_word), axis=2)
-    wanted = bit_of(job.split) if job.part == "test" else 0
-    return names.Rules(shown, settled, np.stack([_implied(shown, wanted), _implied(shown, bit_of(SHOT_SPLIT))]))
+    if job.split != HOLD_OUT:
+        return names.Rules(shown, settled, np.stack([_implied(shown, asked.wanted), _implied(shown, bit_of(SHOT_SPLIT))]))
+    shown = np.where(is_possible(situations()), shown, 0)
+    reached = np.bitwise_or.reduce(np.moveaxis(shown, 3, 1).reshape(len(shown), len(DIRECTIONS), -1), axis=2)
+    reached = np.bitwise_or.reduce(reached.reshape(by_word), axis=2)
+    settled = settled | np.where(reached & asked.wanted == asked.wanted, 0, UNREACHABLE)
+    return names.Rules(shown, settled, np.stack([_implied(shown, asked.wanted)] * 2))
 
 
 def _implied(shown: NDArray[np.int64], bit: int) -> NDArray[np.int64]:
@@ -207,6 +265,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
         meta["cutoff"] = option(job, OPTIONS, "cutoff")
     else:
         meta["shots"] = option(job, OPTIONS, "k")
+    if job.split == HOLD_OUT:
+        meta[PREDICATE] = predicate_text(job, OPTIONS)
     meta |= {name: value for name, value in values.items() if name not in _HIDDEN}
     inputs = {"command": values["command"], **inputs_of(world)}
     command = parse_command(values["command"])

@@ -121,7 +121,7 @@ def record(command: Command, world: World, actions: Sequence[str]) -> dict[str, 
 
 def section_of(split: str, part: str) -> str:
     """The section of the released layout in which a part is found."""
-    if split in ("compositional", "target_lengths"):
+    if split in ("compositional", "target_lengths", "hold_out"):
         return {"validation": "dev"}.get(part, part)
     return split
 

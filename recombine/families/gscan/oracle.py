@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from recombine.core import Claim, Problem, Severity
 from recombine.families.gscan.oracle_fields import Reading, claim_laws
+from recombine.predicates.judge import Seen, holds
 
 if TYPE_CHECKING:
     from recombine.core import Example
@@ -305,6 +306,38 @@ def own_claim(shows: Shows) -> Claim:
     return claim
 
 
+def read_facets(example: Example, reading: Reading) -> Seen:
+    """What a predicate can say of an example, read from its command, its world and its answer."""
+    world: World = example.world
+    target = world.things[0]
+    down, right = target.row - world.row, target.column - world.column
+    actions = example.answer.split(",") if example.answer else []
+    pushes = actions.count("push") + actions.count("pull")
+    return {
+        "verb": reading.verb,
+        "adverb": reading.manner or "none",
+        "size_word": reading.size or "none",
+        "color_word": reading.color or "none",
+        "target.size": target.size,
+        "target.color": target.color,
+        "target.shape": target.shape,
+        "direction": ("s" if down > 0 else "n" if down < 0 else "") + ("e" if right > 0 else "w" if right < 0 else ""),
+        "distance": abs(down) + abs(right),
+        "action_count": len(actions),
+        "object_count": len(world.things),
+        "cells_moved": pushes if target.size < 3 else pushes // 2,
+    }
+
+
+def _predicate_claim(example: Example, part: str) -> str:
+    """The test satisfies the predicate of the split, and nothing else does."""
+    text, reading = str(example.meta.get("predicate", "")), read_command(str(example.inputs["command"]))
+    is_shown = reading is not None and holds(text, read_facets(example, reading))
+    if is_shown != (part == "test"):
+        return f"it {'satisfies' if is_shown else 'does not satisfy'} {text!r}"
+    return "" if part == "test" else _drawn_part(example, part)
+
+
 def _length_claim(example: Example, part: str) -> str:
     """Training has at most `cutoff` actions; the test needs more."""
     count, cutoff = example.answer.count(",") + 1 if example.answer else 0, example.meta.get("cutoff")
@@ -332,6 +365,7 @@ CLAIMS: Mapping[str, Claim] = {
     "compositional": _main_claim,
     **{name: _held_out_claim(name) for name in HELD_OUT},
     "target_lengths": _length_claim,
+    "hold_out": _predicate_claim,
 }
 """Split -> its claim. A new split needs its entry here."""
 

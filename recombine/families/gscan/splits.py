@@ -8,12 +8,35 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recombine.core import Axis, Option, Part, Recipe, Split
-from recombine.grid.codes import CAUTIOUS, CIRCLE, COLORS, DIRECTIONS, PULL, PUSH, RED, SMALL, SPIN, SQUARE, YELLOW
+from recombine.columns import Coded
+from recombine.core import Axis, Job, Option, Part, Recipe, Split
+from recombine.families.gscan.facets import FACETS, SITUATED
+from recombine.grid.codes import (
+    ADVERBS,
+    BIG,
+    CAUTIOUS,
+    CIRCLE,
+    COLORS,
+    DIRECTIONS,
+    PULL,
+    PUSH,
+    RED,
+    SHAPES,
+    SIZE_WORDS,
+    SMALL,
+    SPIN,
+    SQUARE,
+    VERBS,
+    YELLOW,
+)
+from recombine.predicates import Predicate, mask, weakened
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption, predicate_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from recombine.columns import Column
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
@@ -43,6 +66,12 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             high=1.0,
         ),
         "resampling": Option(5, "how often a situation is redrawn (recipe release; the published data have 5)", low=1, high=50),
+        PREDICATE: PredicateOption(
+            "verb = push and target.color = green",
+            "what the split `hold_out` holds out: a predicate over facets (`recombine list gscan --facets`; recipe sound)",
+            facets=lambda: FACETS,
+            family="gscan",
+        ),
     }
 )
 
@@ -177,6 +206,20 @@ _SPLITS = (
         axis="length",
         by_length=True,
     ),
+    GscanSplit(
+        HOLD_OUT,
+        "Training has no example that satisfies a predicate of one's own (--hold-out); the test has only such examples.",
+        MappingProxyType(
+            {
+                "train": Part("train", "Examples that do not satisfy the predicate.", 100_000),
+                "validation": Part("validation", "Examples that do not satisfy the predicate.", 5_000, default=False),
+                "test": Part("test", "Examples that satisfy the predicate.", 10_000),
+            }
+        ),
+        recipes=("sound",),
+        axis="composition",
+        is_published=False,
+    ),
 )
 SPLITS: Mapping[str, GscanSplit] = {split.name: split for split in _SPLITS}
 """By name. A split is one entry here, and one claim of the same name in `oracle.CLAIMS`."""
@@ -209,16 +252,64 @@ def rules() -> tuple[Rule, ...]:
     return tuple(split.shows for split in SPLITS.values() if split.shows is not None)
 
 
-@lru_cache(maxsize=4)
+# --- a predicate as a combination ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What a predicate says of a situation, as a rule; equal ones are equal keys of caches."""
+
+    predicate: Predicate
+
+    def __call__(self, s: Situation) -> NDArray[np.bool_]:
+        """Which situations satisfy the predicate."""
+        columns: dict[str, Column] = {
+            "verb": Coded(s.verb, VERBS),
+            "adverb": Coded(s.adverb, ("none", *ADVERBS[1:])),
+            "size_word": Coded(s.size_word, ("none", *SIZE_WORDS[1:])),
+            "color_word": Coded(s.color_word, ("none", *COLORS)),
+            "target.size": s.size,
+            "target.color": Coded(s.color, COLORS),
+            "target.shape": Coded(s.shape, SHAPES),
+            "direction": Coded(s.direction, DIRECTIONS),
+        }
+        return mask(self.predicate, columns)
+
+
+def is_possible(s: Situation) -> NDArray[np.bool_]:
+    """Which situations exist: the colour word is the target's colour, and something can be bigger or smaller than it."""
+    says_color = (s.color_word == 0) | (s.color_word == s.color + 1)
+    return says_color & ~((s.size_word == SMALL) & (s.size == 4)) & ~((s.size_word == BIG) & (s.size == 1))
+
+
+def settled_by(job: Job) -> tuple[Predicate, Settled | None, bool]:
+    """The job's predicate, the part of it that situations settle (None if there is none), and whether that part is all of it."""
+    predicate = predicate_of(job, OPTIONS)
+    known = weakened(predicate, lambda atom: atom.facet in SITUATED)
+    return predicate, None if known is None else Settled(known), known == predicate
+
+
+@lru_cache(maxsize=8)
 def tags(rules: tuple[Rule, ...]) -> NDArray[np.int64]:
     """(commands, 4 sizes, 4 colours, 8 directions): the bits of the combinations that a target shows."""
+    import numpy as np
+
+    situation = situations()
+    found = np.zeros(situation.verb.shape, np.int64)
+    for bit, rule in enumerate(rules):
+        found |= rule(situation).astype(np.int64) << bit
+    return found
+
+
+def situations() -> Situation:
+    """Every command with every target size, colour and direction; arrays of (commands, 4 sizes, 4 colours, 8 directions)."""
     import numpy as np
 
     from recombine.families.gscan import rows
 
     shape = (rows.COMMANDS, 4, len(COLORS), len(DIRECTIONS))
     command, size, color, direction = np.indices(shape, dtype=np.int64)
-    situation = Situation(
+    return Situation(
         rows.verb_of(command),
         rows.adverb_of(command),
         rows.size_word_of(command),
@@ -228,7 +319,3 @@ def tags(rules: tuple[Rule, ...]) -> NDArray[np.int64]:
         color,
         direction,
     )
-    found = np.zeros(shape, np.int64)
-    for bit, rule in enumerate(rules):
-        found |= rule(situation).astype(np.int64) << bit
-    return found

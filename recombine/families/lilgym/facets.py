@@ -10,6 +10,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from recombine.core import Batch, Example
 from recombine.errors import UnknownName
 from recombine.facets import Facet, Value
 from recombine.families.lilgym.scene import COLORS, SHAPES, SIZE_NAMES, Kind
+
+if TYPE_CHECKING:
+    from recombine.families.lilgym.sound.language import Statement
 
 _PHENOMENA: Sequence[tuple[str, str]] = (
     ("conjunction", r"\band\b|AND\("),
@@ -170,6 +174,19 @@ def facet_values(example: Example) -> dict[str, Value | tuple[Value, ...]]:
         else:
             found[name] = _read(name, str(example.meta["program"]))
     return found
+
+
+def statement_columns(statement: Statement, names: Iterable[str]) -> dict[str, Column]:
+    """The facets of one statement as columns of one row, before it has a scene."""
+    known: dict[str, Column] = {
+        "scene": [statement.kind],
+        "words": np.array([statement.words]),
+        "depth": np.array([statement.depth]),
+    }
+    for name in set(names) - set(known):
+        found = phenomena(statement.program) if name == "phenomenon" else _read(name, statement.program)
+        known[name] = Ragged(Coded(np.arange(len(found)), found), np.array([0, len(found)]))
+    return known
 
 
 def facet_columns(batch: Batch, names: Sequence[str]) -> dict[str, Column]:

@@ -19,9 +19,12 @@ from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers,
 from recombine.families.lilgym.sound import language, planner, worlds
 from recombine.families.lilgym.sound.language import Statement
 from recombine.families.lilgym.sound.truth import World
+from recombine.families.lilgym.splits import OPTION
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
 
 Start = Literal["flipit", "scratch"]
 Task = Literal["edit", "truth"]
+
 OPTIONS: dict[str, Option] = {
     "scene": Option(
         "tower", "what the boxes hold: blocks stacked to towers, or items scattered freely", choices=("tower", "scatter")
@@ -34,6 +37,7 @@ OPTIONS: dict[str, Option] = {
     "task": Option("edit", "answer with edits that end in STOP, or with true or false (NLVR)", choices=("edit", "truth")),
     "permutations": Option(False, "official files only: every order of the three boxes as a start of its own (six per scene)"),
     FILES: Option("", "the folder of the published lilGym files (tower_flipit_dev.json, …, plain or .gz)"),
+    PREDICATE: OPTION,
 }
 SCHEMA: dict[str, ColumnType] = {
     "statement": "string",
@@ -114,7 +118,8 @@ def generate(job: Job) -> Batch:
 
 
 def _statements(job: Job, wanted: Wanted) -> language.Sequel:
-    return language.sequel(wanted.kind, job.split, job.part, job.base("statements"), wanted.from_nothing)
+    predicate = predicate_text(job, OPTIONS) if job.split == HOLD_OUT else ""
+    return language.sequel(wanted.kind, job.split, job.part, job.base("statements"), wanted.from_nothing, predicate)
 
 
 def available(job: Job) -> int:
@@ -323,8 +328,12 @@ def example(batch: Batch, row: int) -> Example:
         values["answer"],
         plan=values["program"],
         world=scene,
-        meta=meta | {"recipe": batch.job.recipe, "split": batch.job.split, "part": batch.job.part},
+        meta=meta | {"recipe": batch.job.recipe, "split": batch.job.split, "part": batch.job.part} | _held_out(batch.job),
     )
+
+
+def _held_out(job: Job) -> dict[str, str]:
+    return {PREDICATE: predicate_text(job, OPTIONS)} if job.split == HOLD_OUT else {}
 
 
 def inputs_of(statement: str, scene: Scene, task: str, target: bool) -> dict[str, Any]:

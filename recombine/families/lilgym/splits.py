@@ -6,13 +6,17 @@ A split of `sound` is one `RuleSplit` in `SPLITS`, with its rule, and one claim 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from recombine import keys
 from recombine.core import Axis, Part, Split
+from recombine.errors import UsageError
+from recombine.facets import Facet
 from recombine.families.lilgym.plan import mentioned, nouns
+from recombine.predicates import atoms, mask, parse
+from recombine.predicates.draw import HOLD_OUT, PredicateOption
 
 if TYPE_CHECKING:
     from recombine.families.lilgym.sound.language import Statement
@@ -69,10 +73,48 @@ def _share(program: str) -> float:
     return keys.state("lilgym", "part", program) / 2.0**64
 
 
-def part_of(split: str, statement: Statement) -> str:
-    """The part of a split to which a statement belongs."""
+def _facets() -> Mapping[str, Facet]:
+    from recombine.families.lilgym.facets import FACETS
+
+    return FACETS
+
+
+OPTION = PredicateOption(
+    "any(color) = yellow and any(place) = top",
+    "what the split `hold_out` holds out: a predicate over facets of statements (`recombine list lilgym --facets`; recipe sound)",
+    facets=_facets,
+    family="lilgym",
+)
+STATED = frozenset({"scene", "words", "depth", "phenomenon", "color", "shape", "size", "place", "relation", "quantifier"})
+"""The facets of a statement; the others say what its scene and its task are."""
+
+
+@functools.cache
+def held_out_by(text: str) -> Callable[[Statement], bool]:
+    """The rule of a split of one's own: whether a statement satisfies the predicate."""
+    from recombine.families.lilgym.facets import statement_columns
+
+    predicate = parse(text, _facets(), "lilgym")
+    names = {atom.facet for atom in atoms(predicate)}
+    for name in sorted(names - STATED):
+        raise UsageError(
+            f"{name} is no facet of a statement, and lilGym holds out statements; use {', '.join(sorted(STATED))}."
+        )
+    if any(atom.place for atom in atoms(predicate)):
+        raise UsageError("the facets of a statement have no order; say any(…) or all(…) instead of a number in brackets.")
+
+    def rule(statement: Statement) -> bool:
+        return bool(mask(predicate, statement_columns(statement, names))[0])
+
+    return rule
+
+
+def part_of(split: str, statement: Statement, predicate: str = "") -> str:
+    """The part of a split to which a statement belongs; `predicate` is what `hold_out` holds out."""
     chosen, share = SPLITS[split], _share(statement.program)
     rule = chosen.rule if isinstance(chosen, RuleSplit) else None
+    if split == HOLD_OUT:
+        rule = held_out_by(predicate or str(OPTION.default))
     if rule is None:
         return "train" if share < 0.8 else "validation" if share < 0.9 else "test"
     if rule(statement):
@@ -120,6 +162,14 @@ SPLITS: dict[str, Split] = {
             "length",
             f"Longer statements than in training: {LONG} words or more (training: fewer).",
             "length", is_long, f"Statements of fewer than {LONG} words.", f"Statements of {LONG} words or more.",
+        ),
+        replace(
+            embedded(
+                HOLD_OUT,
+                "Training has no statement that satisfies a predicate of one's own (--hold-out); the test has only such statements.",
+                "composition", None, "Statements that do not satisfy the predicate.", "Statements that satisfy the predicate.",
+            ),
+            is_published=False,
         ),
     )
 }  # fmt: skip

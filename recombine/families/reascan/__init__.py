@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.families.reascan.rows import SCHEMA
 from recombine.families.reascan.splits import OPTIONS, RECIPES, SPLITS
+from recombine.predicates.draw import HOLD_OUT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +91,10 @@ class ReascanFamily:
             from recombine.families.reascan.release.generate import release
 
             return release(job)
+        if job.split == HOLD_OUT:
+            from recombine.families.reascan.sound.held_out import held_out
+
+            return held_out(job)
         from recombine.families.reascan.sound.generate import sound
 
         return sound(job)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from recombine.core import Claim, Example
 from recombine.families.reascan.oracle_reader import COLOR_WORDS, HEADS, SIZE_WORDS, Misread, Said, understand
+from recombine.predicates.judge import Seen, holds
 
 if TYPE_CHECKING:
     from recombine.grid.world import World
@@ -329,6 +330,55 @@ class TableClaim:
         return found
 
 
+def read_facets(example: Example, said: Said) -> Seen:
+    """What a predicate can say of an example, read from its command, its world and its answer."""
+    world = cast("World", example.world)
+    target, nouns = world.things[0], said.nouns
+    depths = [0]
+    for noun in nouns[1:]:
+        depths.append(depths[noun.parent] + 1)
+    parents = tuple(noun.parent for noun in nouns[1:])
+    widths = [depths.count(level) for level in range(1, max(depths) + 1)]
+    down, right = target.row - world.row, target.column - world.column
+    actions = example.answer.split(",") if example.answer else []
+    roles = {thing.role for thing in world.things}
+    return {
+        "verb": said.verb,
+        "adverb": said.adverb or "none",
+        "pattern": next((name for name, hang in PARENTS.items() if hang == parents), "-".join(map(str, widths))),
+        "clauses": len(nouns) - 1,
+        "depth": max(depths),
+        "relation": tuple(noun.relation for noun in nouns[1:]),
+        "np.size": tuple(noun.size or "none" for noun in nouns),
+        "np.color": tuple(noun.color or "none" for noun in nouns),
+        "np.shape": tuple(noun.head for noun in nouns),
+        "target.size": target.size,
+        "target.color": target.color,
+        "target.shape": target.shape,
+        "direction": ("s" if down > 0 else "n" if down < 0 else "") + ("e" if right > 0 else "w" if right < 0 else ""),
+        "distance": abs(down) + abs(right),
+        "action_count": len(actions),
+        "object_count": len(world.things),
+        "grid_size": world.size,
+        "interaction": "push" in actions or "pull" in actions,
+        **{f"{name}_distractor": name in roles for name in ("relation", "attribute", "isomorphism", "random")},
+    }
+
+
+def _predicate_claim(example: Example, part: str) -> str:
+    """The test satisfies the predicate of the split, and nothing else does."""
+    text = str(example.meta.get("predicate", ""))
+    try:
+        said = understand(str(example.inputs["command"]))
+    except Misread as problem:
+        return f"its command cannot be read: {problem}"
+    is_shown = holds(text, read_facets(example, said))
+    if is_shown != (part == "test"):
+        return f"it {'satisfies' if is_shown else 'does not satisfy'} {text!r}"
+    facts = facts_of(example)
+    return "" if part == "test" else next((why for rows, why in _part_judge(facts, part) if rows[0]), "")
+
+
 CLAIMS: Mapping[str, Claim] = {
     "all": TableClaim(_all_judge),
     **{name: TableClaim(functools.partial(_pattern_judge, name)) for name in PARENTS},
@@ -339,5 +389,6 @@ CLAIMS: Mapping[str, Claim] = {
     "length": TableClaim(_length_judge),
     "adverb": TableClaim(_adverb_judge),
     "verb_adverb": TableClaim(functools.partial(_own_judge, _pulls_spinning)),
+    "hold_out": _predicate_claim,
 }
 """Split -> its claim. A new split needs its entry here. A plain function works too; it is called row by row."""

@@ -30,6 +30,7 @@ from recombine.families.reascan.plan import (
 from recombine.families.reascan.splits import OPTIONS, Combination
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, DIRECTIONS, HEADINGS, SHAPES, VERBS
 from recombine.grid.world import WORLD_SCHEMA, World, inputs_of, world_of
+from recombine.predicates.draw import HOLD_OUT, PREDICATE
 
 if TYPE_CHECKING:
     from recombine.columns import Column
@@ -320,6 +321,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
         meta["index"] = int(batch.indices[row])
     meta["seed"] = job.seed
     meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots", "c2_relations")}
+    if job.split == HOLD_OUT:
+        meta[PREDICATE] = option(job, OPTIONS, PREDICATE)
     return Example(
         family,
         batch.id(row),

@@ -6,13 +6,15 @@ A split is one entry of `SPLITS` and one claim in `oracle_claims`. Nothing else 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from recombine.core import Axis, Job, Option, Part, Recipe, Split, option
+from recombine.facets import Facet
 from recombine.families.reascan.plan import PATTERNS, Widths
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
@@ -30,6 +32,13 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         ),
     }
 )
+
+
+def _facets() -> Mapping[str, Facet]:
+    from recombine.families.reascan.facets import FACETS
+
+    return FACETS
+
 
 OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
@@ -56,6 +65,11 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "attribute_distractors": Option(True, "distractors that differ in one word"),
         "isomorphism_distractors": Option(True, "distractors with words swapped between phrases"),
         "random_distractors": Option(True, "random objects as filling"),
+        PREDICATE: PredicateOption(
+            "verb = pull and target.color = green",
+            "what the split `hold_out` holds out: a predicate over facets (`recombine list reascan --facets`; recipe sound)",
+            facets=_facets, family="reascan",
+        ),
     }
 )  # fmt: skip
 STRATEGIES = ("relation", "attribute", "isomorphism", "random")
@@ -197,6 +211,8 @@ def rule_of(split: str, part: str, c2_relations: str = "paper") -> Rule:
         has_room = about.patterns != _pattern("three_clauses")
         return Rule(about.patterns, own, others, is_hashed=split == ALL, is_matched=has_room)
     is_test = part == "test"
+    if split == HOLD_OUT:  # `sound.held_out` adds what the predicate says
+        return Rule(about.patterns, is_hashed=not is_test, is_matched=True)
     length = 0 if not about.by_length else 2 if is_test else 1
     own = (shows,) if shows else ()
     return Rule(
@@ -402,6 +418,15 @@ _SPLITS = (
         ("No 'pull … while spinning'.", "Every command is 'pull … while spinning'."),
         "composition",
         ((does("pull", "while spinning"),),),
+    ),
+    replace(
+        _novel(
+            HOLD_OUT,
+            "Training has no example that satisfies a predicate of one's own (--hold-out); the test has only such examples.",
+            ("Examples that do not satisfy the predicate.", "Examples that satisfy the predicate."),
+            "composition",
+        ),
+        recipes=SOUND_ONLY,
     ),
 )
 SPLITS: Mapping[str, ReascanSplit] = {split.name: split for split in _SPLITS}

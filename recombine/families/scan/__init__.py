@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from recombine import keys
 from recombine.abilities import Prompts
+from recombine.columns import Column
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
-from recombine.families.scan import explain, generate, native, oracle, prompts, render, score
+from recombine.facets import Facet, Value
+from recombine.families.scan import explain, facets, generate, native, oracle, prompts, render, score
 from recombine.families.scan.corpus import ambiguity, inverses
 from recombine.families.scan.plan import parse_actions
 from recombine.families.scan.splits import SPLITS
@@ -54,6 +56,7 @@ class ScanFamily:
     }
     CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
     OPTIONS: ClassVar[Mapping[str, Option]] = generate.OPTIONS
+    FACETS: ClassVar[Mapping[str, Facet]] = facets.FACETS
     CLUSTER: ClassVar[str] = "template"
     DIALS: ClassVar[tuple[str, ...]] = ("action_length", "command_length")
     MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii", "svg")
@@ -93,6 +96,18 @@ class ScanFamily:
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         return generate.generate(job)
+
+    def size(self, job: Job) -> int:
+        """How many rows the job's part holds."""
+        return generate.size(job)
+
+    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
+        """The value of every facet of one example."""
+        return facets.facet_values(example)
+
+    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
+        """The same for a whole batch, for these facets."""
+        return facets.facet_columns(batch, names)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""

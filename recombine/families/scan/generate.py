@@ -12,7 +12,8 @@ from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, optio
 from recombine.families.scan import native
 from recombine.families.scan.corpus import Ints, action_texts, corpus, places
 from recombine.families.scan.plan import STYLES, plan_at, style_of
-from recombine.families.scan.splits import LEARNT, SPLITS, leak_free
+from recombine.families.scan.splits import LEARNT, OPTION, SPLITS, leak_free, split_of
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
 
 if TYPE_CHECKING:
     from recombine.columns import Column
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 OPTIONS: Mapping[str, Option] = {
     "style": Option("file", "spelling of the actions: the released files' I_TURN_LEFT, or the papers' LTURN", tuple(STYLES)),
     FILES: Option("", "folder with the published MCD files (tasks_train_mcd1.txt …, plain or gzip)"),
+    PREDICATE: OPTION,
 }
 FEATURES: Mapping[str, ColumnType] = {
     "template": "string",
@@ -41,11 +43,18 @@ the same; always true in train and fit themselves.
 
 def places_of(job: Job, part: str) -> Ints:
     """The places, in the corpus, of all rows of a part of the job's split."""
-    split, folder = SPLITS[job.split], option(job, OPTIONS, FILES)
+    split, folder = split_of(job, OPTIONS), option(job, OPTIONS, FILES)
     if not split.needs_files or not folder:
         return split.rows(part, job.seed)
     _, part = split.aliases.get(part, (job.split, part))
     return native.mcd_rows(job.split, part, str(folder))
+
+
+def size(job: Job) -> int:
+    """How many rows the job's part holds."""
+    if job.split == HOLD_OUT:
+        return int(split_of(job, OPTIONS).copies(job.seed)[job.part].sum())
+    return SPLITS[job.split].parts[job.part].rows(job.recipe)
 
 
 def generate(job: Job) -> Batch:
@@ -76,6 +85,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
     command, actions = values.pop("command"), values.pop("actions")
     job = batch.job
     meta = {"recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed, **values}
+    if job.split == HOLD_OUT:
+        meta[PREDICATE] = predicate_text(job, OPTIONS)
     return pair(family, batch.id(row), command, actions, meta)
 
 

@@ -16,8 +16,9 @@ from itertools import product
 from typing import Any
 
 from recombine import keys
-from recombine.core import Batch, Claim, Example, Problem
+from recombine.core import Batch, Claim, Example, Problem, option
 from recombine.errors import shown
+from recombine.predicates.judge import holds
 
 _CLAUSE = (
     r"(?:(?:walk|look|run|jump)(?:(?: opposite| around)? (?:left|right))?|turn(?: opposite| around)? (?:left|right))"
@@ -203,6 +204,49 @@ def _held_out_phrase(key: str, shots: tuple[int, int] | None = None) -> Callable
     return divided
 
 
+def read_facets(command: str) -> dict[str, str | int | bool | tuple[str | int | bool, ...]]:
+    """What a predicate can say of a command, read from its words."""
+    joint = re.search(r" (and|after) ", command)
+    clauses = re.split(r" (?:and|after) ", command)
+    words = [clause.split() for clause in clauses]
+
+    def first_of(listed: list[str], known: tuple[str, ...], otherwise: str) -> str:
+        return next((word for word in listed if word in known), otherwise)
+
+    return {
+        "verb": tuple(listed[0] for listed in words),
+        "direction": tuple(first_of(listed, ("left", "right"), "none") for listed in words),
+        "manner": tuple(first_of(listed, ("opposite", "around"), "none") for listed in words),
+        "repeat": tuple(first_of(listed, ("twice", "thrice"), "once") for listed in words),
+        "phrase": tuple(re.sub(r" (?:twice|thrice)$", "", clause) for clause in clauses),
+        "clause": tuple(clauses),
+        "conjunction": joint[1] if joint else "none",
+        "clauses": len(clauses),
+        "command_length": len(command.split()),
+        "action_length": len(_rewritten(command)),
+    }
+
+
+@dataclass(frozen=True)
+class ByPredicate:
+    """The claim of a split of one's own: the test has the commands of which the row's predicate is true, training the others."""
+
+    def of(self, text: str) -> Membership:
+        """The claim for one predicate."""
+        return _held_out_by(text)
+
+    def __call__(self, example: Example, part: str) -> str:
+        """Why the command may not stand in this part; "" if it may."""
+        return self.of(str(example.meta.get("predicate", "")))(example, part)
+
+
+@functools.lru_cache(maxsize=64)
+def _held_out_by(text: str) -> Membership:
+    test = {command for command in everything() if holds(text, read_facets(command))}
+    train = Counter(command for command in everything() if command not in test)
+    return Membership("hold_out", lambda _seed: (train, test))
+
+
 def _from_files(_example: Example, _part: str) -> str:
     """The published MCD files are lists without a rule: `parts_equal_to` and the leak check of `verify` judge them."""
     return ""
@@ -229,6 +273,7 @@ def _claims() -> Iterator[tuple[str, Claim]]:
         yield rule(f"fewshot_num{n}_rep{replicate}", _held_out_phrase("filler0", (n, replicate)))
     for name in ("mcd1", "mcd2", "mcd3"):
         yield name, _from_files
+    yield "hold_out", ByPredicate()
 
 
 CLAIMS: Mapping[str, Claim] = dict(_claims())
@@ -256,6 +301,10 @@ def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
     """The same findings for a whole batch, without making examples."""
     job = batch.job
     fixed = {"split": job.split, "part": job.part, "seed": job.seed}
+    if job.split == "hold_out":
+        from recombine.families.scan.generate import OPTIONS
+
+        fixed["predicate"] = option(job, OPTIONS, "predicate")
     for row in range(len(batch)):
         values = batch.row(row)
         for code, text in laws(values["command"], values["actions"], {**values, **fixed}):
@@ -292,6 +341,8 @@ def _membership(command: str, actions: str, meant: tuple[str, ...], meta: Mappin
         yield "unjudged_split", f"the oracle has no claim for split {shown(split)}, so nothing says what belongs there"
         return
     claim = CLAIMS[split]
+    if isinstance(claim, ByPredicate):
+        claim = claim.of(str(meta.get("predicate", "")))
     if not isinstance(claim, Membership):
         reason = claim(_bare(command, actions, meta), part)
         if reason:

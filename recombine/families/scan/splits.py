@@ -16,20 +16,30 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from recombine import keys
-from recombine.core import Axis, Part, Split
-from recombine.errors import UsageError
+from recombine.core import Axis, Job, Option, Part, Split
+from recombine.errors import Infeasible, UsageError
 from recombine.families.scan.corpus import Ints, Mask, corpus, places
+from recombine.families.scan.facets import FACETS, corpus_column
 from recombine.families.scan.plan import SIZE, VERBS, Phrase
+from recombine.predicates import atoms, mask, parse
+from recombine.predicates.draw import HOLD_OUT, PredicateOption, predicate_text
 
 Rule = Callable[[int], tuple[Ints, Ints]]
 """seed -> how often each command stands in train, and in test."""
+
+OPTION = PredicateOption(
+    "any(repeat) = twice and any(verb) = turn",
+    "what the split `hold_out` holds out: a predicate over facets (`recombine list scan --facets`)",
+    facets=lambda: FACETS,
+    family="scan",
+)
 
 PERCENTS = (1, 2, 4, 8, 16, 32, 64)
 JUMP_EXTRAS = (1, 2, 4, 8, 16, 32)
@@ -251,6 +261,22 @@ def _few_shots(count: int, *stream: str | int) -> Rule:
     return rule
 
 
+@functools.cache
+def held_out_by(text: str) -> Rule:
+    """Test: the commands that satisfy the predicate. Train: all others."""
+    predicate = parse(text, FACETS, "scan")
+    found = mask(predicate, {atom.facet: corpus_column(atom.facet) for atom in atoms(predicate)})
+    if not found.any():
+        raise Infeasible(f"no command of SCAN satisfies {text!r}, so the test would be empty; hold out something that exists.")
+    if found.all():
+        raise Infeasible(f"every command of SCAN satisfies {text!r}, so training would be empty; add a condition.")
+
+    def rule(_seed: int) -> tuple[Ints, Ints]:
+        return _counted(~found), _counted(found)
+
+    return rule
+
+
 # --- the table -------------------------------------------------------------------------------------------------------
 
 
@@ -370,7 +396,26 @@ def _mcd(name: str) -> ScanSplit:
     )
 
 
-SPLITS: Mapping[str, ScanSplit] = {split.name: split for split in (*_splits(), *map(_mcd, MCD))}
+def _own() -> ScanSplit:
+    return replace(
+        divide(
+            HOLD_OUT,
+            "Training has no command that satisfies a predicate of one's own (--hold-out); the test has only such commands.",
+            train="The commands that do not satisfy the predicate.",
+            test="The commands that satisfy the predicate.",
+            rule=held_out_by(str(OPTION.default)), axis="composition",
+        ),
+        is_published=False,
+    )  # fmt: skip
+
+
+def split_of(job: Job, options: Mapping[str, Option]) -> ScanSplit:
+    """The job's split; `hold_out` with the predicate of the job."""
+    split = SPLITS[job.split]
+    return replace(split, rule=held_out_by(predicate_text(job, options))) if job.split == HOLD_OUT else split
+
+
+SPLITS: Mapping[str, ScanSplit] = {split.name: split for split in (*_splits(), *map(_mcd, MCD), _own())}
 """By name. A split is one entry here, and one claim of the same name in `oracle.CLAIMS`."""
 
 

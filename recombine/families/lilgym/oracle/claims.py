@@ -7,11 +7,13 @@ generator wrote beside it. A new split needs one entry in `splits.py` and one he
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recombine.core import Claim, Example
 from recombine.errors import shown
+from recombine.families.lilgym.oracle.formula import shown_in
 from recombine.families.lilgym.oracle.meaning import (
     NONE,
     SOME,
@@ -31,6 +33,8 @@ from recombine.families.lilgym.oracle.meaning import (
     atoms,
 )
 from recombine.families.lilgym.oracle.sentence import Unreadable, understand
+from recombine.predicates.judge import Seen
+from recombine.predicates.judge import holds as satisfies
 
 COLORS = {"yellow": 0, "black": 1, "blue": 2}
 LONG_WORDS = 17
@@ -179,12 +183,77 @@ def _published(kind: str, start: str) -> Claim:
     return claim
 
 
+_ITEM_RELATIONS = {
+    "get_below": "directly_above", "get_above": "directly_below", "get_box_all_below": "above", "get_box_all_above": "below",
+    "get_touching": "touching", "get_closely_touching": "almost_touching", "get_box_exclusive": "same_box",
+}  # fmt: skip
+_COMPARISONS = {"==": "exactly", ">=": "at_least", "<=": "at_most", ">": "more_than", "<": "fewer_than", "!=": "not_exactly"}
+_ATTRIBUTES = {
+    "color": ("yellow", "black", "blue"), "shape": ("circle", "square", "triangle"), "size": ("small", "medium", "big"),
+}  # fmt: skip
+
+
+def read_facets(example: Example, meaning: Meaning) -> Seen:
+    """What a predicate can say of a statement: from its sentence, its meaning, and the words of its program one by one."""
+    program = str(example.meta["program"])
+    tokens = re.findall(r"\w+|[=!<>]=|[<>().,]", program)
+    named = {name: tuple(v for v in values if _names(tokens, v)) for name, values in _ATTRIBUTES.items()}
+    return {
+        **named,
+        "scene": str(example.inputs["scene"]),
+        "words": len(str(example.inputs["statement"]).split()),
+        "depth": depth(meaning),
+        "phenomenon": tuple(shown_in(program)),
+        "place": tuple(dict.fromkeys(_places(tokens))),
+        "relation": tuple(dict.fromkeys(_ITEM_RELATIONS[token] for token in tokens if token in _ITEM_RELATIONS)),
+        "quantifier": tuple(dict.fromkeys(_quantifiers(tokens))),
+    }
+
+
+def _names(tokens: list[str], value: str) -> bool:
+    """Whether the program asks for the value: `is_yellow`, or `Color.YELLOW`."""
+    owners = ("Color", "Shape", "Size")
+    is_member = any(
+        token.lower() == value and tokens[i - 2 : i] in ([o, "."] for o in owners) for i, token in enumerate(tokens)
+    )
+    return is_member or f"is_{value}" in tokens
+
+
+def _places(tokens: list[str]) -> Iterator[str]:
+    for i, token in enumerate(tokens):
+        if token in ("is_top", "is_bottom", "is_second", "is_third"):
+            yield token.removeprefix("is_")
+        near = "near_" if token.startswith("is_closely_") else ""
+        if token.endswith("touching_corner"):
+            yield f"{near}corner"
+        if token.endswith("touching_wall"):
+            inside = tokens[i + 1 : tokens.index(")", i)]
+            side = inside[-1].lower() if "Side" in inside else "any"
+            yield f"{near}wall" if side == "any" else f"{near}{side}_wall"
+
+
+def _quantifiers(tokens: list[str]) -> Iterator[str]:
+    for before, word, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
+        if word == "exist":
+            yield "none" if before == "not" else "some"
+        elif word == "All":
+            yield "every"
+        elif word in _COMPARISONS and after.isdecimal():
+            yield _COMPARISONS[word]
+
+
+def _satisfies(meaning: Meaning, example: Example) -> bool:
+    """The predicate of the split holds of the statement."""
+    return satisfies(str(example.meta.get("predicate", "")), read_facets(example, meaning))
+
+
 CLAIMS: dict[str, Claim] = {
     "random": _random,
     "color_rank": HeldOut(_color_rank),
     "quantifier_relation": HeldOut(_quantifier_relation),
     "depth": HeldOut(_deep),
     "length": HeldOut(_long),
+    "hold_out": HeldOut(_satisfies),
     **{f"{kind}_{start}": _published(kind, start) for kind in ("tower", "scatter") for start in ("scratch", "flipit")},
 }
 """Split -> its claim."""

@@ -95,7 +95,8 @@ class Visit(NamedTuple):
 class Sequel:
     """What a part asks, in order, found as far as it was asked for: each statement once, or as often as it has visits."""
 
-    def __init__(self, kind: Kind, split: str, part: str, base: int, from_nothing: bool) -> None:
+    def __init__(self, kind: Kind, split: str, part: str, base: int, from_nothing: bool, predicate: str = "") -> None:
+        self.predicate = predicate
         self.kind, self.split, self.part, self.from_nothing = kind, split, part, from_nothing
         known = table(kind)
         visits = np.ones(len(known.codes), np.int64) if from_nothing else known.visits.astype(np.int64)
@@ -123,7 +124,7 @@ class Sequel:
     def _is_asked(self, candidate: Statement) -> bool:
         """Whether the part has the statement. What the empty scene fulfils is no task from scratch."""
         is_task = candidate.goal != 0 or not self.from_nothing
-        return is_task and splits.part_of(self.split, candidate) == self.part
+        return is_task and splits.part_of(self.split, candidate, self.predicate) == self.part
 
     @property
     def size(self) -> int:
@@ -132,6 +133,6 @@ class Sequel:
 
 
 @functools.lru_cache(maxsize=16)
-def sequel(kind: Kind, split: str, part: str, base: int, from_nothing: bool) -> Sequel:
+def sequel(kind: Kind, split: str, part: str, base: int, from_nothing: bool, predicate: str = "") -> Sequel:
     """The statements of a part, remembered within the process."""
-    return Sequel(kind, split, part, base, from_nothing)
+    return Sequel(kind, split, part, base, from_nothing, predicate)

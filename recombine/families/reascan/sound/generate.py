@@ -64,10 +64,14 @@ def rule_for(job: Job) -> Rule:
     return rule._replace(patterns=((parse_pattern(option(job, OPTIONS, "pattern")), 1),))
 
 
-def sound(job: Job, compiled: bool | None = None) -> Batch:
-    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone, never on `compiled`."""
+def sound(job: Job, compiled: bool | None = None, rule: Rule | None = None) -> Batch:
+    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone, never on `compiled`.
+
+    `rule` replaces the rule of the job's part.
+    """
     n = job.stop - job.start
-    rule, grid, most = rule_for(job), int(option(job, OPTIONS, "grid_size")), int(option(job, OPTIONS, "max_objects"))
+    rule = rule_for(job) if rule is None else rule
+    grid, most = int(option(job, OPTIONS, "grid_size")), int(option(job, OPTIONS, "max_objects"))
     grammar, asked = grammar_of(rule.patterns, most), asked_of(job, rule)
     limit = int(grammar.patterns[:, 1 + MAX_PHRASES].max())
     if asked.settings[kernel.P_MATCHED]:
