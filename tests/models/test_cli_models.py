@@ -43,7 +43,7 @@ def test_reproduce_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["reproduce", "list"]) == 0
     assert "clutrr-table4" in capsys.readouterr().out
     out = str(tmp_path)
-    assert main(["reproduce", "nacs-table5", "--only", "RNN | Simple", "--out", out, "--workers", "1"]) == 0
+    assert main(["reproduce", "nacs-table5", "--scale", "smoke", "--only", "RNN | Simple", "--out", out, "--workers", "1"]) == 0
     assert "26.9 ± 0.2" in capsys.readouterr().out
 
 
