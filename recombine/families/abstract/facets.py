@@ -27,7 +27,7 @@ _FACETS = (
     Facet("np.size", "word", "The size word of each phrase.", SIZE_VALUES, many=True),
     Facet("np.color", "word", "The colour word of each phrase.", COLOR_VALUES, many=True),
     Facet("np.shape", "word", "The shape word of each phrase.", SHAPE_VALUES, many=True),
-    Facet("demonstrations", "number", "How many demonstrations the task has.", (1, 6), column="demonstrations"),
+    Facet("demonstrations", "number", "How many demonstrations the task has.", (2, 6), column="demonstrations"),
     Facet("object_count", "number", "How many objects the test input holds.", (1, 12), level="world", column="object_count"),
     Facet("proved_unique", "flag", "Whether a single rule is left.", level="world", column="proved_unique"),
 )

@@ -16,7 +16,7 @@ from recombine.families.abstract import operations, plan
 from recombine.families.abstract import task_kernel as kernel
 from recombine.families.abstract.plan import NESTED, ONE, SIMPLE, TWO, Forms
 from recombine.families.abstract.rows import columns
-from recombine.families.abstract.splits import OPTIONS, Making, making_of
+from recombine.families.abstract.splits import FEWEST, OPTIONS, Making, making_of
 
 KERNEL_NAME = "recombine.families.abstract.task_kernel"
 REJECTIONS = ("no test world", "no demonstration", "not determined", "too many hypotheses")
@@ -89,8 +89,8 @@ def settings_of(job: Job, making: Making) -> Ints:
     """The numbers that the kernel is given."""
     k = int(option(job, OPTIONS, "demonstrations")) - making.fewer
     grid = int(option(job, OPTIONS, "grid_size"))
-    if k < 1:
-        raise BadOption(f"option demonstrations is {k + making.fewer}, but {job.split} needs at least {1 + making.fewer}.")
+    if k < FEWEST:
+        raise BadOption(f"option demonstrations is {k + making.fewer}, but {job.split} needs at least {FEWEST + making.fewer}.")
     if option(job, OPTIONS, "answer_form") == "arc" and grid > ARC_GRID:
         raise BadOption(f"option grid_size is {grid}, but answers as ARC grids need at most {ARC_GRID}.")
     deepest = max(making.patterns)
@@ -98,10 +98,10 @@ def settings_of(job: Job, making: Making) -> Ints:
     settings[kernel.S_GRID] = grid
     settings[kernel.S_LOW], settings[kernel.S_HIGH] = making.objects
     settings[kernel.S_DEMONSTRATIONS] = k
-    settings[kernel.S_POOL] = (POOL if k > 1 else 0) + k
-    settings[kernel.S_ROUNDS] = 4 if k > 1 else 30
+    settings[kernel.S_POOL] = POOL + k
+    settings[kernel.S_ROUNDS] = 4
     settings[kernel.S_WORLD_TRIES] = 20
-    settings[kernel.S_TEST_TRIES] = 20
+    settings[kernel.S_TEST_TRIES] = 10
     settings[kernel.S_DEEPEST] = deepest
     return settings
 

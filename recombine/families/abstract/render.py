@@ -7,7 +7,8 @@ from recombine.families.abstract.answers import Scene, object_text, write_answer
 from recombine.families.abstract.plan import Rule
 from recombine.families.abstract.rows import Task
 from recombine.grid.canvas import Canvas
-from recombine.grid.draw import CELL, FAINT, GRID_LINE, INK, PAPER, paint_box, paint_thing
+from recombine.grid.draw import CELL, FAINT, GRID_LINE, INK, PAINT, PAPER, paint_thing
+from recombine.grid.draw import EDGE as DARKER
 
 MEDIA: tuple[Medium, ...] = ("text", "ascii", "svg", "png")
 GAP, EDGE, LABEL = 46.0, 20.0, 24.0
@@ -83,7 +84,10 @@ def _paint_scene(canvas: Canvas, scene: Scene | None, x: float, y: float, size: 
         canvas.line(((x, y + k * CELL), (x + side, y + k * CELL)), stroke=GRID_LINE, width=1.2)
     for thing in scene.ordered:
         if thing.is_box:
-            paint_box(canvas, thing, x + thing.column * CELL, y + thing.row * CELL)
+            inset = 3.0 + 1.4 * (4 - thing.size)
+            corner, span = (x + thing.column * CELL + inset, y + thing.row * CELL + inset), thing.size * CELL - 2 * inset
+            canvas.rect(*corner, span, span, stroke=DARKER[thing.color], width=5.2, radius=5)
+            canvas.rect(*corner, span, span, stroke=PAINT[thing.color], width=3.6, radius=5)
             left, low = x + thing.column * CELL + 13, y + thing.row * CELL + 20
             canvas.write(left, low, str(thing.size), size=11, fill=INK, bold=True)
     for thing in scene.ordered:

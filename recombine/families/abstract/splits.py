@@ -27,10 +27,12 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         )
     }
 )
+FEWEST = 2
+"""Fewest demonstrations: with decoys in the test world a single one was not enough for any of 320 rules tried."""
 ANSWER_FORMS = ("objects", "edit", "cells", "arc")
 OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
-        "demonstrations": Option(3, "Demonstrations in each task.", low=1, high=6),
+        "demonstrations": Option(3, "Demonstrations in each task.", low=FEWEST, high=6),
         "pattern": Option("one_clause", "The descriptions of the split `random`.", choices=PATTERNS),
         "grid_size": Option(6, "Rows and columns of each world.", low=5, high=10),
         "answer_form": Option("objects", "How the answer is written.", choices=ANSWER_FORMS),
@@ -166,4 +168,4 @@ def making_of(split: str, part: str, options: Mapping[str, Any]) -> Making:
     return making._replace(patterns=(pattern,), objects=DEEP_OBJECTS if pattern >= TWO else OBJECTS)
 
 
-__all__ = ["ANSWER_FORMS", "OPTIONS", "RECIPES", "SPLITS", "Making", "RuledSplit", "making_of", "ruled_split"]
+__all__ = ["ANSWER_FORMS", "FEWEST", "OPTIONS", "RECIPES", "SPLITS", "Making", "RuledSplit", "making_of", "ruled_split"]

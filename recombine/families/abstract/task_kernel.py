@@ -27,6 +27,7 @@ from recombine.families.abstract.operations import COPY
 from recombine.families.abstract.world_kernel import add_other, build, missing_decoys, suits
 
 KERNEL = True
+LEAN = True
 Ints = NDArray[np.int64]
 
 # settings
