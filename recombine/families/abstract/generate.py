@@ -22,7 +22,7 @@ KERNEL_NAME = "recombine.families.abstract.task_kernel"
 REJECTIONS = ("no test world", "no demonstration", "not determined", "too many hypotheses")
 RULES = 8
 """Rules that are offered to the kernel for one row at a time."""
-ROUNDS = 40
+ROUNDS = 200
 """Times that a row is offered other rules before the job is given up."""
 POOL = 12
 """Worlds among which demonstrations are chosen, besides one for each demonstration."""
@@ -101,7 +101,7 @@ def settings_of(job: Job, making: Making) -> Ints:
     settings[kernel.S_POOL] = POOL + k
     settings[kernel.S_ROUNDS] = 4
     settings[kernel.S_WORLD_TRIES] = 20
-    settings[kernel.S_TEST_TRIES] = 10
+    settings[kernel.S_TEST_TRIES] = 8 if deepest < TWO else 2
     settings[kernel.S_DEEPEST] = deepest
     return settings
 

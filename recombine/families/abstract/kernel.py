@@ -342,9 +342,17 @@ def enumerate_space(
                                 m = note(fits, rel, code, read, every, plain, copied, copies, forms, reads, masks, m)
                 if deepest >= NESTED:
                     middle = first % N_PHRASES
+                    between, left = (
+                        0,
+                        here[root] & changed,
+                    )  # what the second phrase can mean if the first means a changed object
+                    while left:
+                        between |= rel[first // N_PHRASES, lowest(left)]
+                        left &= left - 1
+                    between &= here[middle]
                     for c in range(counts[middle]):
                         second = steps[middle, c]
-                        if second % N_PHRASES != root and here[middle] & reach[second]:
+                        if second % N_PHRASES != root and between & reach[second]:
                             code = ((NESTED * N_PHRASES + root) * N_STEPS + first) * N_STEPS + second
                             for share in range(2):
                                 read = size_reading + 2 * share

@@ -77,6 +77,10 @@ def causes(before: World, after: World, side: int, deed: tuple[Act, ...]) -> Pai
 def fitting(seen: View, depth: str, rows: Ints, can_share: bool, allowed: Pairs) -> Ints:
     """Those of the descriptions that mean exactly one object, one that is allowed, with an allowed pivot."""
     table = descriptions(depth)[rows]
+    # Only a description whose first phrase and first clause suit an allowed object can mean it: the others need no closer look.
+    suited = seen.named[table[:, 0]] if depth == "simple" else seen.named[table[:, 0]] & seen.reach[table[:, 1], table[:, 2]]
+    near = suited & sum(1 << i for i in allowed) != 0
+    rows, table = rows[near], table[near]
     sets = meanings(seen, depth, table, can_share)
     keep = np.zeros(len(rows), dtype=bool)
     for i, partners in allowed.items():

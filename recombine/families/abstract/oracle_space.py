@@ -121,11 +121,12 @@ def view(items: tuple[Item, ...], is_superlative: bool) -> View:
 def meanings(seen: View, depth: str, rows: Ints, can_share: bool) -> Ints:
     """The set of objects that each description (a row of five numbers) can mean."""
     head, bond, child, bond2, child2 = rows.T
-    found = seen.named[head].copy()
+    found: Ints = seen.named[head].copy()
     if depth == "simple":
         return found
     if depth == "one_clause":
-        return found & seen.reach[bond, child]
+        found &= seen.reach[bond, child]
+        return found
     if depth == "two_clauses":
         found &= seen.reach[bond, child] & seen.reach[bond2, child2]
         if not can_share:
@@ -142,13 +143,14 @@ def meanings(seen: View, depth: str, rows: Ints, can_share: bool) -> Ints:
 def inner(seen: View, bond: Ints, child: Ints, head: int, can_share: bool) -> Ints:
     """The objects that stand in the bond to one that the phrase fits; not to object `head`, unless phrases may share objects."""
     if can_share:
-        return seen.reach[bond, child]
-    without = _bits((seen.near & ~(1 << head)) != 0)
-    return without[bond, child]
+        shared: Ints = seen.reach[bond, child]
+        return shared
+    without: Ints = _bits((seen.near & ~(1 << head)) != 0)[bond, child]
+    return without
 
 
 def pivots(seen: View, depth: str, rows: Ints, can_share: bool, head: int) -> Ints:
     """The set of objects that the second phrase can mean if the first means object `head`."""
     _, bond, child, bond2, child2 = rows.T
-    found = seen.near[bond, child, head]
+    found: Ints = seen.near[bond, child, head]
     return found & inner(seen, bond2, child2, head, can_share) if depth == "nested" else found
