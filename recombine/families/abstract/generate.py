@@ -56,7 +56,8 @@ def sound(job: Job, compiled: bool = True) -> Batch:
         if not len(left):
             break
         forms, ops = draw_rules(words, counters, left, making)
-        part = kernel.Sink(*(column[left] for column in sink))
+        columns_left: list[Any] = [column[left] for column in sink]
+        part = kernel.Sink(*columns_left)
         states = _mixed(worlds[left] + np.uint64(turn))
         draw(
             states,
@@ -70,7 +71,8 @@ def sound(job: Job, compiled: bool = True) -> Batch:
             rejected,
             np.zeros(1, dtype=np.uint64),
         )
-        for column, made in zip(sink, part, strict=True):
+        whole: list[Any] = list(sink)
+        for column, made in zip(whole, part, strict=True):
             column[left] = made
         is_done = part.rules >= 0
         picked = np.maximum(part.rules, 0)[:, None]

@@ -206,7 +206,7 @@ def weaker(rule: Claimed) -> Iterator[tuple[str, str, list[int]]]:
         for k, word in enumerate(phrase):
             if word and not (k == 2 and place and BONDS[words[place - 1]] == "inside"):
                 less = tuple("" if j == k else w for j, w in enumerate(phrase))
-                yield f"drops {word!r}", rule.depth, [*words[:place], PHRASES.index(less), *words[place + 1 :]]  # type: ignore[arg-type]
+                yield f"drops {word!r}", rule.depth, [*words[:place], PHRASES.index(less), *words[place + 1 :]]
     if rule.depth != "simple":
         yield "drops the clauses", "simple", [words[0], 0, 0, 0, 0]
     if rule.depth in ("two_clauses", "nested"):

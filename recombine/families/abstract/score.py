@@ -6,6 +6,7 @@ from recombine.core import Example, Score
 from recombine.families.abstract.answers import Scene, read_answer
 from recombine.families.abstract.explain import readers_outputs
 from recombine.families.abstract.rows import Task
+from recombine.grid.world import Thing
 
 
 def score(example: Example, answer: str) -> Score:
@@ -25,7 +26,7 @@ def score(example: Example, answer: str) -> Score:
     return Score(0.0, "wrong", mistakes, detail)
 
 
-def _gone(task: Task, output: Scene) -> set[object]:
+def _gone(task: Task, output: Scene) -> set[Thing]:
     return set(task.test.ordered) - set(output.ordered)
 
 

@@ -94,7 +94,8 @@ def says_yellow_square(forms: Forms, _ops: NDArray[np.int64]) -> Flags:
     yellow_square = 23  # colour 4 * 5 + shape 3
     found: Flags = forms.root % 25 == yellow_square
     found = found | ((forms.pattern >= ONE) & (forms.first % N_PHRASES % 25 == yellow_square))
-    return found | ((forms.pattern >= TWO) & (forms.second % N_PHRASES % 25 == yellow_square))
+    found |= (forms.pattern >= TWO) & (forms.second % N_PHRASES % 25 == yellow_square)
+    return found
 
 
 TRAIN, TEST = 100_000, 10_000
@@ -125,7 +126,7 @@ _SPLITS = (
         "random", "random", "Rules are divided at random: no rule of one part occurs in another.",
         {
             part: (f"{len(shares)} of ten shares of the rules.", TRAIN if part == "train" else TEST, Making(hashed=shares))
-            for part, shares in reversed(SHARES.items())
+            for part, shares in reversed(list(SHARES.items()))
         },
     ),
     ruled_split(

@@ -136,14 +136,14 @@ def set_masks(desk: Desk, w: int, m: int, grammar: Grammar, grid: int) -> None:
     )
 
 
-def rivals_after(desk: Desk, w: int, size: int, copies: int, fewest: int) -> int:
+def rivals_after(desk: Desk, w: int, size: int, copies: int, fewest: int) -> Any:
     """How many hypotheses would still have an operation with another test output after demonstration w; stops at `fewest`."""
     return count_rivals(
         desk.fits[w], desk.rel[w], desk.forms, desk.reads, desk.rivals, size, desk.plain[w], desk.copied[w], copies, fewest
     )
 
 
-def eliminate(desk: Desk, w: int, size: int, copies: int) -> int:
+def eliminate(desk: Desk, w: int, size: int, copies: int) -> Any:
     """Drop what demonstration w refutes; returns the new number of hypotheses."""
     return keep_fitting(
         desk.fits[w], desk.rel[w], desk.forms, desk.reads, desk.masks, desk.rivals, size, desk.plain[w], desk.copied[w], copies
