@@ -20,13 +20,22 @@ OURS: dict[str, str] = {
     "reascan": "recombine.families.reascan:REASCAN",
     "clutrr": "recombine.families.clutrr:CLUTRR",
     "lilgym": "recombine.families.lilgym:LILGYM",
+    "abstract": "recombine.families.abstract:ABSTRACT",
 }
 """Name -> `module:member` that keeps the `Family` protocol."""
 
 if TYPE_CHECKING:  # the type checker sees a missing member here
-    from recombine.families import clutrr, gscan, lilgym, reascan, scan
+    from recombine.families import abstract, clutrr, gscan, lilgym, reascan, scan
 
-    _CHECKED: tuple[Family, ...] = (scan.SCAN, scan.NACS, gscan.GSCAN, reascan.REASCAN, clutrr.CLUTRR, lilgym.LILGYM)
+    _CHECKED: tuple[Family, ...] = (
+        scan.SCAN,
+        scan.NACS,
+        gscan.GSCAN,
+        reascan.REASCAN,
+        clutrr.CLUTRR,
+        lilgym.LILGYM,
+        abstract.ABSTRACT,
+    )
 
 
 class _Families(Mapping[str, str]):

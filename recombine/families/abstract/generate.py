@@ -1,0 +1,205 @@
+"""Job -> batch of the sound recipe: rules are drawn as columns, then the kernel makes worlds that prove each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine import kernels, keys
+from recombine.core import Batch, Job, option
+from recombine.errors import BadOption, Infeasible
+from recombine.families.abstract import operations, plan
+from recombine.families.abstract import task_kernel as kernel
+from recombine.families.abstract.plan import NESTED, ONE, SIMPLE, TWO, Forms
+from recombine.families.abstract.rows import columns
+from recombine.families.abstract.splits import FEWEST, OPTIONS, Making, making_of
+
+KERNEL_NAME = "recombine.families.abstract.task_kernel"
+REJECTIONS = ("no test world", "no demonstration", "not determined", "too many hypotheses")
+RULES = 8
+"""Rules that are offered to the kernel for one row at a time."""
+ROUNDS = 200
+"""Times that a row is offered other rules before the job is given up."""
+POOL = 12
+"""Worlds among which demonstrations are chosen, besides one for each demonstration."""
+HYPOTHESES: Mapping[int, int] = MappingProxyType({SIMPLE: 1 << 15, ONE: 1 << 15, TWO: 1 << 18, NESTED: 1 << 20})
+"""Room for hypotheses, by the pattern of the rule."""
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+def sound(job: Job, compiled: bool = True) -> Batch:
+    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone.
+
+    The kernel runs compiled even for small jobs: a single task takes seconds otherwise.
+    """
+    making = making_of(job.split, job.part, dict(job.options))
+    settings = settings_of(job, making)
+    n, k, most = job.stop - job.start, int(settings[kernel.S_DEMONSTRATIONS]), int(settings[kernel.S_HIGH])
+    sink = kernel.Sink(
+        np.zeros((n, k + 1, most, 5), dtype=np.int8), np.zeros((n, k + 1), dtype=np.int8), np.zeros((n, k + 1), dtype=np.int64),
+        np.zeros((n, k), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int8),
+    )  # fmt: skip
+    chosen = np.zeros((2, n), dtype=np.int64)
+    rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
+    words = keys.states(job.base("rules"), job.start, job.stop)
+    worlds = keys.states(job.base("worlds"), job.start, job.stop)
+    left = np.arange(n)
+    draw = kernels.load(KERNEL_NAME, compiled).draw_tasks
+    desk, grammar = desk_of(settings), kernel.Grammar(plan.roots(), *plan.steps(), operations.table())
+    counters = np.zeros(n, dtype=np.uint64)
+    for turn in range(ROUNDS):
+        if not len(left):
+            break
+        forms, ops = draw_rules(words, counters, left, making)
+        columns_left: list[Any] = [column[left] for column in sink]
+        part = kernel.Sink(*columns_left)
+        states = _mixed(worlds[left] + np.uint64(turn))
+        draw(
+            states,
+            forms,
+            ops,
+            desk,
+            grammar,
+            settings,
+            part,
+            np.zeros(k, dtype=np.int64),
+            rejected,
+            np.zeros(1, dtype=np.uint64),
+        )
+        whole: list[Any] = list(sink)
+        for column, made in zip(whole, part, strict=True):
+            column[left] = made
+        is_done = part.rules >= 0
+        picked = np.maximum(part.rules, 0)[:, None]
+        chosen[0, left] = np.take_along_axis(forms, picked, 1)[:, 0]
+        chosen[1, left] = np.take_along_axis(ops, picked, 1)[:, 0]
+        left = left[~is_done]
+    if len(left):
+        raise Infeasible(
+            f"{job.id(job.start + int(left[0]))}: no task of this kind is determined; use more demonstrations or a larger grid_size."
+        )
+    counts = {reason: int(count) for reason, count in zip(REJECTIONS, rejected, strict=True) if count}
+    return Batch(job, job.start, columns(job, sink, chosen[0], chosen[1]), counts)
+
+
+def settings_of(job: Job, making: Making) -> Ints:
+    """The numbers that the kernel is given."""
+    k = int(option(job, OPTIONS, "demonstrations")) - making.fewer
+    grid = int(option(job, OPTIONS, "grid_size"))
+    if k < FEWEST:
+        raise BadOption(f"option demonstrations is {k + making.fewer}, but {job.split} needs at least {FEWEST + making.fewer}.")
+    if option(job, OPTIONS, "answer_form") == "arc" and grid > ARC_GRID:
+        raise BadOption(f"option grid_size is {grid}, but answers as ARC grids need at most {ARC_GRID}.")
+    deepest = max(making.patterns)
+    settings = np.zeros(kernel.N_SETTINGS, dtype=np.int64)
+    settings[kernel.S_GRID] = grid
+    settings[kernel.S_LOW], settings[kernel.S_HIGH] = making.objects
+    settings[kernel.S_DEMONSTRATIONS] = k
+    settings[kernel.S_POOL] = POOL + k
+    settings[kernel.S_ROUNDS] = 4
+    settings[kernel.S_WORLD_TRIES] = 20
+    settings[kernel.S_TEST_TRIES] = 8 if deepest < TWO else 2
+    settings[kernel.S_DEEPEST] = deepest
+    return settings
+
+
+ARC_GRID = 6
+"""The largest grid whose picture keeps within ARC's 30 × 30 cells."""
+
+
+def desk_of(settings: Ints) -> kernel.Desk:
+    """Scratch arrays for one job."""
+    worlds, most = int(settings[kernel.S_POOL]) + 1, int(settings[kernel.S_HIGH])
+    room = HYPOTHESES[int(settings[kernel.S_DEEPEST])]
+
+    def zeros(*shape: int) -> Ints:
+        return np.zeros(shape, dtype=np.int64)
+
+    return kernel.Desk(
+        zeros(worlds, most, 5), zeros(worlds), zeros(worlds), zeros(worlds, 2, plan.N_PHRASES), zeros(worlds, 6, most), zeros(5, 17),
+        zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(room), zeros(room), zeros(room), zeros(room),
+        zeros(kernel.MAX_OPERATIONS), zeros(3), zeros(3),
+    )  # fmt: skip
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _mixed(words: Words) -> Words:
+    """`keys.mix` of each word."""
+    z = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Words = z ^ (z >> np.uint64(31))
+    return mixed
+
+
+def _below(words: Words, limits: Any) -> Ints:
+    """A number in [0, limit) from each word."""
+    return (((words >> np.uint64(32)) * np.asarray(limits, dtype=np.uint64)) >> np.uint64(32)).astype(np.int64)
+
+
+def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Making) -> tuple[Ints, Ints]:
+    """(forms[rows, RULES], operations[rows, RULES]): the next rules of each row that the part admits.
+
+    `counters` says how many rules each row has looked at; it is advanced.
+    """
+    forms, ops = np.zeros((2, len(rows), RULES), dtype=np.int64)
+    filled = np.zeros(len(rows), dtype=np.int64)
+    left = np.arange(len(rows))
+    for _ in range(100_000):
+        if not len(left):
+            return forms, ops
+        at = words[rows[left]] + counters[rows[left]] * np.uint64(keys.GOLDEN)
+        counters[rows[left]] += np.uint64(1)
+        drawn, op = rule_at(at, making)
+        keep = admitted(drawn, op, making)
+        here = left[keep]
+        forms[here, filled[here]] = drawn.encode()[keep]
+        ops[here, filled[here]] = op[keep]
+        filled[here] += 1
+        left = left[filled[left] < RULES]
+    raise Infeasible("no rule is admitted by this part; change what it wants.")
+
+
+def rule_at(at: Words, making: Making) -> tuple[Forms, Ints]:
+    """One rule for each word: pattern, relation of the first clause and kind of operation are uniform, the rest within them."""
+    pattern = np.array(making.patterns, dtype=np.int64)[_below(_mixed(at ^ np.uint64(1)), len(making.patterns))]
+    found = np.zeros((4, len(at)), dtype=np.int64)
+    found[0] = pattern
+    for code in making.patterns:
+        mine = pattern == code
+        listed = plan.forms(code)
+        edges = np.searchsorted(listed.first // plan.N_PHRASES, np.arange(7))
+        sizes, starts = np.diff(edges)[np.diff(edges) > 0], edges[:-1][np.diff(edges) > 0]
+        group = _below(_mixed(at[mine] ^ np.uint64(2)), len(starts))
+        number = starts[group] + _below(_mixed(at[mine] ^ np.uint64(3)), sizes[group])
+        for side in (1, 2, 3):
+            found[side, mine] = listed[side][number]
+    ends = np.array([operations.ranges()[kind] for kind in operations.KINDS], dtype=np.int64)
+    kind = _below(_mixed(at ^ np.uint64(4)), len(ends))
+    op = ends[kind, 0] + _below(_mixed(at ^ np.uint64(5)), ends[kind, 1] - ends[kind, 0])
+    return Forms(*found), op
+
+
+def admitted(forms: Forms, ops: Ints, making: Making) -> NDArray[np.bool_]:
+    """Which of these rules the part may hold. Only descriptions with one clause of their first phrase have a pivot to copy from."""
+    first, end = operations.ranges()["copy"]
+    keep: NDArray[np.bool_] = (ops < first) | (ops >= end) | (forms.pattern == ONE) | (forms.pattern == NESTED)
+    if making.hashed:
+        keep &= np.isin(shares(forms.encode(), ops), making.hashed)
+    if making.wanted is not None:
+        keep &= making.wanted(forms, ops)
+    if making.unwanted is not None:
+        keep &= ~making.unwanted(forms, ops)
+    return keep
+
+
+def shares(forms: Ints, ops: Ints) -> Ints:
+    """The tenth to which each rule belongs."""
+    base = np.uint64(keys.state("abstract", "shares"))
+    return (_mixed(base ^ _mixed((forms * 1024 + ops).astype(np.uint64))) % np.uint64(10)).astype(np.int64)

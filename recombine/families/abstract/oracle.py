@@ -1,0 +1,223 @@
+"""The oracle: judges a task from what a model sees, its answer, and the rule that it claims. Shares no code with the generator.
+
+It enumerates the whole space of hypotheses (every description, every operation, every reading), keeps those that fit the
+demonstrations, and asks whether all of them give the same test output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from recombine.checks import by_row
+from recombine.core import Batch, Example, Family, Problem
+from recombine.families.abstract.answers import read_answer, scene_of
+from recombine.families.abstract.oracle_claims import CLAIMS
+from recombine.families.abstract.oracle_elimination import (
+    SPACES,
+    Elimination,
+    dissenters,
+    eliminate,
+    ordered,
+    readings_of,
+)
+from recombine.families.abstract.oracle_outcomes import deeds, parse_deed
+from recombine.families.abstract.oracle_space import (
+    BONDS,
+    DEPTHS,
+    PHRASES,
+    Item,
+    World,
+    descriptions,
+    find,
+    meanings,
+    view,
+)
+
+_NOUN = r"the (?:(small|big) )?(?:(red|blue|green|yellow) )?(circle|cylinder|square|box|object)"
+_LINK = r"(?:in the same (row|column|color|shape|size) as|(inside) of)"
+_SAID = re.compile(rf"{_NOUN}(?: that is {_LINK} {_NOUN}(?: (and|that is) {_LINK} {_NOUN})?)?")
+
+
+class Claimed(NamedTuple):
+    """The rule that a task claims: pattern, number of the description, its five numbers, and the operation."""
+
+    depth: str
+    number: int
+    words: tuple[int, ...]
+    deed: Any
+
+
+def parse_rule(description: str, operation: str) -> Claimed | None:
+    """The rule in the oracle's own numbers; None if it cannot be said."""
+    said, deed = _SAID.fullmatch(description), parse_deed(operation)
+    if said is None or deed is None:
+        return None
+    g = said.groups()
+    nouns = [_phrase(g[0:3]), _phrase(g[5:8]), _phrase(g[11:14])]
+    bonds = [g[3] or g[4], g[9] or g[10]]
+    depth = "simple" if not bonds[0] else "one_clause" if not bonds[1] else "two_clauses" if g[8] == "and" else "nested"
+    words = [nouns[0], *(x for noun, bond in zip(nouns[1:], bonds, strict=True) for x in _step(bond, noun))]
+    if depth == "two_clauses" and words[1] > words[3]:
+        words = [words[0], *words[3:5], *words[1:3]]
+    number = find(depth, words)
+    return Claimed(depth, number, tuple(words), deed) if number >= 0 else None
+
+
+def _phrase(words: tuple[str | None, ...]) -> int:
+    size, color, shape = (word or "" for word in words)
+    return PHRASES.index((size, color, "" if shape in ("", "object") else shape))
+
+
+def _step(bond: str | None, noun: int) -> tuple[int, int]:
+    return (BONDS.index(bond), noun) if bond else (0, 0)
+
+
+def world_of(listed: list[dict[str, Any]]) -> World:
+    """The objects of an example's inputs as a set."""
+    return frozenset((t["size"], t["color"], t["shape"], t["row"], t["column"]) for t in listed)
+
+
+# --- the laws --------------------------------------------------------------------------------------------------------
+
+
+def validate(example: Example) -> list[Problem]:
+    """Every broken law."""
+    return [*_laws(example), *_claim(example)]
+
+
+def _claim(example: Example) -> Iterator[Problem]:
+    split = example.meta.get("split")
+    if split is None:
+        return
+    if split not in CLAIMS:
+        yield Problem("unjudged_split", f"the oracle has no claim for the split {split!r}")
+    elif reason := CLAIMS[str(split)](example, str(example.meta.get("part", ""))):
+        yield Problem("wrong_split", f"it may not stand in {split}/{example.meta.get('part')}: {reason}")
+
+
+def _laws(example: Example) -> Iterator[Problem]:
+    side = int(example.inputs["grid_size"])
+    shown = [(pair["input"], pair["output"]) for pair in example.inputs["demonstrations"]]
+    before = scene_of(side, example.inputs["test"])
+    scenes = [before, *(scene_of(side, listed) for pair in shown for listed in pair)]
+    impossible = [text for scene in scenes for text in scene.problems()]
+    if impossible:
+        yield Problem("impossible_world", impossible[0])
+        return
+    answer = read_answer(before, example.answer)
+    if answer is None:
+        yield Problem("wrong_label", f"the answer {example.answer[:80]!r} is no output world")
+        return
+    pairs = [(world_of(a), world_of(b)) for a, b in shown]
+    test, output = world_of(example.inputs["test"]), world_of(answer.listed())
+    if "description" not in example.meta:
+        yield from _judge_without_rule(pairs, test, output, side)
+        return
+    rule = parse_rule(str(example.meta["description"]), str(example.meta["operation"]))
+    if rule is None:
+        yield Problem("wrong_rule", f"{example.meta['description']!r} with {example.meta['operation']!r} is no rule")
+        return
+    found = eliminate(pairs, side, SPACES[rule.depth])
+    yield from _judge_rule(example, rule, found, test, output, side)
+
+
+def _judge_without_rule(pairs: list[tuple[World, World]], test: World, output: World, side: int) -> Iterator[Problem]:
+    """A task of others: some rule must explain it; that another rule gives another output is an artifact."""
+    for depths in (DEPTHS[:2], DEPTHS[:3], DEPTHS):
+        found = eliminate(pairs, side, depths)
+        total = found.counts[-1] if found.counts else 0
+        against = dissenters(found, test, output, side)
+        if total > against:
+            if against:
+                text = f"{against} of {total} rules that fit the demonstrations do not give the test output"
+                yield Problem("undetermined", text, "artifact")
+            return
+        if total:
+            yield Problem("wrong_label", f"no rule that fits the demonstrations gives the test output; {total} give another")
+            return
+    yield Problem("unexplained", "no rule with up to two clauses explains the demonstrations", "artifact")
+
+
+def _judge_rule(
+    example: Example, rule: Claimed, found: Elimination, test: World, output: World, side: int
+) -> Iterator[Problem]:
+    is_sound = example.recipe == "sound"
+    mine = [g for g in found.groups if g.depth == rule.depth and g.deed == rule.deed and rule.number in g.rows]
+    if len(mine) < (len(readings_of(rule.depth)) if is_sound else 1):
+        yield Problem("wrong_output", "the rule does not give the demonstrations shown, under every reading")
+        return
+    alone = Elimination([type(g)(g.depth, g.reading, g.deed, np.array([rule.number])) for g in mine])
+    if dissenters(alone, test, output, side):
+        yield Problem("wrong_label", "the rule does not give this test output, under every reading")
+        return
+    against = dissenters(found, test, output, side)
+    if against:
+        text = f"{against} of {found.counts[-1]} hypotheses that fit the demonstrations do not give the test output"
+        yield Problem("undetermined", text, "error" if is_sound else "artifact")
+    yield from _judge_columns(example, rule, found, against)
+    if is_sound:
+        yield from (Problem("missing_decoy", text) for text in missing_decoys(rule, test))
+
+
+def _judge_columns(example: Example, rule: Claimed, found: Elimination, against: int) -> Iterator[Problem]:
+    deeds_of = {"one_clause": len(deeds()), "nested": len(deeds())}
+    left = {(g.depth, int(row), g.deed) for g in found.groups for row in g.rows} if found.counts[-1] < 100 else {1, 2}
+    kinds = [act[0] for act in rule.deed]
+    expected = {
+        "pattern": rule.depth,
+        "kind": kinds[0] if len(kinds) == 1 else "two",
+        "relations": [BONDS[b] for b in (rule.words[1], rule.words[3])][
+            : DEPTHS.index(rule.depth) if rule.depth != "nested" else 2
+        ],
+        "clauses": min(DEPTHS.index(rule.depth), 2),
+        "object_count": len(example.inputs["test"]),
+        "demonstrations": len(example.inputs["demonstrations"]),
+        "survivors": found.counts,
+        "rivals_left": against,
+        "determined": against == 0,
+        "proved_unique": len(left) == 1,
+        "space": sum(
+            len(descriptions(d)) * len(readings_of(d)) * deeds_of.get(d, len(deeds()) - 3) for d in SPACES[rule.depth]
+        ),
+    }
+    for name, value in expected.items():
+        if name in example.meta and example.meta[name] != value:
+            yield Problem("wrong_column", f"{name} is {example.meta[name]!r}, expected {value!r}", place=name)
+
+
+def missing_decoys(rule: Claimed, test: World) -> Iterator[str]:
+    """The careless readers who would find nothing but the referent in the test world, as sentences."""
+    seen = view(ordered(test), False)
+    for name, depth, words in weaker(rule):
+        met = int(meanings(seen, depth, np.array([words]), False)[0])
+        if not met & (met - 1):
+            yield f"a reader who {name} finds no other object in the test world"
+
+
+def weaker(rule: Claimed) -> Iterator[tuple[str, str, list[int]]]:
+    """(what is dropped, pattern, five numbers) for each word and each clause of the rule."""
+    words = list(rule.words)
+    for place in (0, 2, 4)[: 1 + min(DEPTHS.index(rule.depth), 2)]:
+        phrase = PHRASES[words[place]]
+        for k, word in enumerate(phrase):
+            if word and not (k == 2 and place and BONDS[words[place - 1]] == "inside"):
+                less = tuple("" if j == k else w for j, w in enumerate(phrase))
+                yield f"drops {word!r}", rule.depth, [*words[:place], PHRASES.index(less), *words[place + 1 :]]
+    if rule.depth != "simple":
+        yield "drops the clauses", "simple", [words[0], 0, 0, 0, 0]
+    if rule.depth in ("two_clauses", "nested"):
+        yield "drops the last clause", "one_clause", [*words[:3], 0, 0]
+    if rule.depth == "two_clauses":
+        yield "drops the first clause", "one_clause", [words[0], *words[3:], 0, 0]
+
+
+def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]]:
+    """The same for every row of a batch."""
+    return by_row(range(len(batch)), lambda row: validate(family.example(batch, row)))
+
+
+__all__ = ["CLAIMS", "Claimed", "Item", "missing_decoys", "parse_rule", "validate", "validate_batch", "weaker", "world_of"]

@@ -1,0 +1,203 @@
+"""The columns of a task, and the readable view of one row.
+
+World 0 of a row is the test world, the others are the demonstrations. An output world is its input without the object `gone` and
+with the object `new`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.columns import Coded, Ragged
+from recombine.core import Batch, ColumnType, Example, Family, Job, option
+from recombine.families.abstract import operations
+from recombine.families.abstract.answers import Scene, write_answer
+from recombine.families.abstract.kernel import CODE_BASE
+from recombine.families.abstract.plan import PATTERNS, Form, Rule, describe, space_size
+from recombine.families.abstract.splits import OPTIONS
+from recombine.grid.codes import COLORS, SHAPES
+from recombine.grid.world import Thing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recombine.columns import Column
+    from recombine.families.abstract.task_kernel import Sink
+
+SCHEMA: dict[str, ColumnType] = {
+    "description": "string",
+    "operation": "string",
+    "pattern": "string",
+    "kind": "string",
+    "relations": "list<string>",
+    "form": "int64",
+    "grid_size": "int8",
+    "demonstrations": "int8",
+    "world_sizes": "list<int8>",
+    "object_sizes": "list<int8>",
+    "object_colors": "list<string>",
+    "object_shapes": "list<string>",
+    "object_rows": "list<int8>",
+    "object_columns": "list<int8>",
+    "gone": "list<int8>",
+    "new": "list<int8>",
+    "answer": "string",
+    "object_count": "int8",
+    "clauses": "int8",
+    "space": "int64",
+    "survivors": "list<int64>",
+    "rivals_left": "int64",
+    "proved_unique": "bool",
+    "determined": "bool",
+}
+NEW_FIELDS = 5
+"""Numbers that say which object is new: size, colour, shape, row, column; size 0 for none."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All worlds of a task: the demonstrations as (input, output), the test input, and its output."""
+
+    demonstrations: tuple[tuple[Scene, Scene], ...]
+    test: Scene
+    output: Scene
+
+
+def columns(job: Job, sink: Sink, forms: NDArray[np.int64], ops: NDArray[np.int64]) -> dict[str, Column]:
+    """The columns of finished rows."""
+    n, worlds = sink.counts.shape
+    counts = sink.counts.astype(np.int64)
+    inside = np.arange(sink.things.shape[2])[None, None, :] < counts[:, :, None]
+    flat = sink.things[inside]
+    offsets = np.concatenate([[0], np.cumsum(counts.sum(axis=1))]).astype(np.int64)
+    new = unpack(sink.effects % CODE_BASE)
+    gone = np.where(sink.effects >= CODE_BASE, 0, -1).astype(np.int8)
+    grid = int(option(job, OPTIONS, "grid_size"))
+    decoded = [Form.decode(form) for form in forms.tolist()]
+    patterns = np.array([form.pattern for form in decoded], dtype=np.int8)
+    texts, kinds = operations.texts(), operations.kinds()
+    each = np.arange(n + 1, dtype=np.int64)
+
+    def lists(field: int) -> NDArray[np.int8]:
+        return np.ascontiguousarray(flat[:, field])
+
+    relations = [Rule(form, texts[0]).relations for form in decoded]
+    said = np.array([len(names) for names in relations], dtype=np.int64)
+    every = [name for names in relations for name in names]
+    style = str(option(job, OPTIONS, "answer_form"))
+    return {
+        "description": [describe(form) for form in decoded],
+        "operation": Coded(ops.astype(np.int16), texts),
+        "pattern": Coded(patterns, PATTERNS),
+        "kind": Coded(np.array([operations.KINDS.index(kinds[op]) for op in ops.tolist()], dtype=np.int8), operations.KINDS),
+        "relations": Ragged(_coded(every), np.concatenate([[0], np.cumsum(said)]).astype(np.int64)),
+        "form": forms,
+        "grid_size": np.full(n, grid, dtype=np.int8),
+        "demonstrations": np.full(n, worlds - 1, dtype=np.int8),
+        "world_sizes": Ragged(sink.counts.reshape(-1), each * worlds),
+        "object_sizes": Ragged(lists(0), offsets),
+        "object_colors": Ragged(Coded(lists(1), COLORS), offsets),
+        "object_shapes": Ragged(Coded(lists(2), SHAPES), offsets),
+        "object_rows": Ragged(lists(3), offsets),
+        "object_columns": Ragged(lists(4), offsets),
+        "gone": Ragged(gone.reshape(-1), each * worlds),
+        "new": Ragged(new.reshape(-1), each * worlds * NEW_FIELDS),
+        "answer": _answers(sink, new, gone, grid, style),
+        "object_count": sink.counts[:, 0],
+        "clauses": said.astype(np.int8),
+        "space": np.array([space_size(pattern) for pattern in patterns.tolist()], dtype=np.int64),
+        "survivors": Ragged(sink.survivors.reshape(-1), each * (worlds - 1)),
+        "rivals_left": np.zeros(n, dtype=np.int64),
+        "proved_unique": sink.unique.astype(bool),
+        "determined": np.ones(n, dtype=bool),
+    }
+
+
+def _coded(names: Sequence[str]) -> Coded:
+    from recombine.grid.codes import RELATIONS
+
+    return Coded(np.array([RELATIONS.index(name) for name in names], dtype=np.int8), RELATIONS)
+
+
+def unpack(codes: NDArray[np.int64]) -> NDArray[np.int8]:
+    """[..., 5] numbers of the objects with these codes (see `kernel.object_code`); zeros for code 0."""
+    rest = np.maximum(codes - 1, 0)
+    fields = [rest % 4 + 1, rest // 16 % 4, rest // 4 % 4, rest // 1024, rest // 64 % 16]
+    return np.where((codes > 0)[..., None], np.stack(fields, axis=-1), 0).astype(np.int8)
+
+
+def _answers(sink: Sink, new: NDArray[np.int8], gone: NDArray[np.int8], grid: int, style: str) -> list[str]:
+    """The test output of each row as text."""
+    found = []
+    for things, n, coming, going in zip(
+        sink.things[:, 0].tolist(), sink.counts[:, 0].tolist(), new[:, 0].tolist(), gone[:, 0].tolist(), strict=True
+    ):
+        before = Scene(grid, tuple(_thing(*values) for values in things[:n]))
+        after = changed(before, going, coming)
+        found.append(write_answer(style, before, after))
+    return found
+
+
+def _thing(size: int, color: int, shape: int, row: int, column: int) -> Thing:
+    return Thing(size, COLORS[color], SHAPES[shape], row, column)
+
+
+def changed(scene: Scene, gone: int, new: Sequence[int]) -> Scene:
+    """The output of a world: without object `gone`, with the object of these five numbers."""
+    things = [thing for i, thing in enumerate(scene.things) if i != gone]
+    if new[0]:
+        things.append(_thing(*new))
+    return Scene(scene.size, tuple(things))
+
+
+def task_of(row: Mapping[str, Any]) -> Task:
+    """The worlds that the columns of one row hold."""
+    fields = ("object_sizes", "object_colors", "object_shapes", "object_rows", "object_columns")
+    things = [Thing(*values) for values in zip(*(row[name] for name in fields), strict=True)]
+    pairs, at, grid = [], 0, int(row["grid_size"])
+    for w, n in enumerate(row["world_sizes"]):
+        scene = Scene(grid, tuple(things[at : at + n]))
+        pairs.append((scene, changed(scene, row["gone"][w], row["new"][w * NEW_FIELDS : (w + 1) * NEW_FIELDS])))
+        at += n
+    return Task(tuple(pairs[1:]), *pairs[0])
+
+
+def inputs_of(task: Task, answer_form: str) -> dict[str, Any]:
+    """What a model may see: the demonstrations and the test input. No rule, no roles, objects by place."""
+    return {
+        "grid_size": task.test.size,
+        "demonstrations": [{"input": a.listed(), "output": b.listed()} for a, b in task.demonstrations],
+        "test": task.test.listed(),
+        "answer_form": answer_form,
+    }
+
+
+def example(family: Family, batch: Batch, row: int) -> Example:
+    """The readable view of one row."""
+    values, job = batch.row(row), batch.job
+    task = task_of(values)
+    keep = (
+        "description", "operation", "pattern", "kind", "relations", "clauses", "object_count", "space", "survivors", "rivals_left",
+        "proved_unique", "determined",
+    )  # fmt: skip
+    meta = {
+        "recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed,
+        "asked_demonstrations": int(option(job, OPTIONS, "demonstrations")), "demonstrations": int(values["demonstrations"]),
+        "asked_pattern": str(option(job, OPTIONS, "pattern")),
+        **{name: values[name] for name in keep},
+    }  # fmt: skip
+    rule = Rule(Form.decode(values["form"]), str(values["operation"]))
+    inputs = inputs_of(task, str(option(job, OPTIONS, "answer_form")))
+    return Example(family, batch.id(row), inputs, str(values["answer"]), plan=rule, world=task, meta=meta)
+
+
+def canonical(example: Example) -> bytes:
+    """The worlds of a task without order: demonstrations as a set, objects as sets."""
+    task: Task = example.world
+    pairs = sorted(f"{a.key()}>{b.key()}" for a, b in task.demonstrations)
+    return hashlib.blake2b("|".join([task.test.key(), *pairs]).encode(), digest_size=16).digest()
