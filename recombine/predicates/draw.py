@@ -95,7 +95,8 @@ class Source:
     def fits(self, batch: Batch, predicate: Predicate, is_wanted: bool) -> NDArray[np.bool_]:
         """Which rows may stand in the part: those that satisfy the predicate, or those that do not."""
         names = sorted({atom.facet for atom in atoms(predicate)})
-        return mask(predicate, self.facet_columns(batch, names)) == is_wanted
+        found: NDArray[np.bool_] = mask(predicate, self.facet_columns(batch, names)) == is_wanted
+        return found
 
 
 def draw(job: Job, predicate: Predicate, source: Source, *, is_wanted: bool) -> Batch:

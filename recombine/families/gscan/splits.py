@@ -279,7 +279,9 @@ class Settled:
 def is_possible(s: Situation) -> NDArray[np.bool_]:
     """Which situations exist: the colour word is the target's colour, and something can be bigger or smaller than it."""
     says_color = (s.color_word == 0) | (s.color_word == s.color + 1)
-    return says_color & ~((s.size_word == SMALL) & (s.size == 4)) & ~((s.size_word == BIG) & (s.size == 1))
+    has_rival = ~((s.size_word == SMALL) & (s.size == 4)) & ~((s.size_word == BIG) & (s.size == 1))
+    found: NDArray[np.bool_] = says_color & has_rival
+    return found
 
 
 def settled_by(job: Job) -> tuple[Predicate, Settled | None, bool]:

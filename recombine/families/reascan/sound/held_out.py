@@ -6,6 +6,7 @@ from itertools import product
 
 from recombine import kernels
 from recombine.core import Batch, Job
+from recombine.facets import Value
 from recombine.families.reascan.facets import FACETS, facet_columns
 from recombine.families.reascan.plan import PATTERNS
 from recombine.families.reascan.sound.generate import KERNEL_NAME, rule_for, sound
@@ -76,6 +77,7 @@ def combination(predicate: Predicate) -> Combination | None:
 
 def _compared(atom: Comparison) -> Combination | None:
     """One comparison; each value that it allows is an alternative."""
+    allowed: list[Value]
     if atom.facet in ("target.size", "clauses"):
         allowed = [n for n in (SIZES if atom.facet == "target.size" else range(3)) if _holds(atom, n)]
     elif atom.operator in ("=", "in"):
@@ -107,7 +109,7 @@ def _condition(atom: Comparison, value: object) -> Atom | None:
     if text in _OPEN:
         return None
     if atom.facet in _WORDS and (atom.mode == "any" or atom.place == 1):
-        return says(**{_WORDS[atom.facet]: text}, first_only=atom.place == 1)  # type: ignore[arg-type]
+        return says(**{_WORDS[atom.facet]: text}, first_only=atom.place == 1)
     if atom.facet == "relation" and atom.mode == "any":
         return relates(text)
     if atom.facet == "pattern":
