@@ -27,7 +27,7 @@ def write_report(
     The page holds at most `examples` examples. `command` is what made the report; the footer shows it.
     `found` are the evaluation's findings, if the caller has them already.
     """
-    found, folder = findings(evaluation) if found is None else found, Path(out)
+    found, folder = findings(evaluation) if found is None else found, Path(out) if isinstance(out, str) else out
     write_json(folder / "report.json", found)
     write_text(folder / "report.md", to_markdown(found, title))
     write_text(folder / "index.html", to_html(evaluation, found, title, examples=examples, command=command))

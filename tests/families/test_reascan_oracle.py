@@ -182,7 +182,7 @@ def test_interpreted_and_compiled_kernels_give_the_same_bytes() -> None:
 @pytest.mark.slow
 def test_twenty_thousand_examples() -> None:
     """All splits and parts through the compiled oracle; benchmarks/check_reascan.py does the same for a million."""
-    parts = [(split, part) for split, about in reascan.SPLITS.items() for part in about.parts]
+    parts = [(s, part) for s, about in reascan.SPLITS.items() for part in about.parts if s != "hold_out"]  # judged row by row
     n = -(-20_000 // len(parts))
     total = 0
     for split, part in parts:
