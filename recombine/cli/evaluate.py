@@ -91,7 +91,10 @@ def run(arguments: argparse.Namespace) -> int:
             on_rows=tick,
         )
     found = findings(evaluation)
-    command = shlex.join(["recombine", *arguments.words])
+    words = [
+        "DIR" if before == "--out" else word for before, word in zip(["", *arguments.words], arguments.words, strict=False)
+    ]
+    command = shlex.join(["recombine", *words])  # the same report, wherever it goes
     page = write_report(evaluation, out, examples=arguments.examples, command=command, found=found) if out else None
     if figures:
         write_figures(found, figures)

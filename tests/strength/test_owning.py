@@ -20,6 +20,7 @@ FOLDERS: dict[str, list[str]] = {
     "train": ["train", "gru-attn", "--data", "scan", "--split", "length"],
     "reproduce": ["reproduce", "nacs-table1", "--scale", "smoke"],
     "demo": ["demo", "--size", "2"],
+    "export": ["export", "DATA", "--for", "sft"],
 }
 """Verb with an output folder -> words that would write there."""
 FILES: dict[tuple[str, str], list[str]] = {
