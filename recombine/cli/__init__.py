@@ -34,7 +34,7 @@ VERBS: dict[str, str] = {
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
-    "demo": "generate, verify and summarise every family; leaves a page to open",
+    "demo": "make a gallery of puzzles to play with, and a report of baselines",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
 RESUMING = ("generate", "ask", "train", "reproduce")
