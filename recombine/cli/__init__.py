@@ -21,6 +21,7 @@ VERBS: dict[str, str] = {
     "show": "one example: text, picture, proof, shortcut answers",
     "generate": "write parts of a split as a folder that datasets.load_dataset reads",
     "export": "rows with prompts in the layout of a training or evaluation stack",
+    "push": "upload a folder to the Hugging Face hub, with its card",
     "path": "where the files lie that another tool wants to be told",
     "mcp": "serve episodes as tools for any MCP client",
     "merge": "seal a folder whose shards were made one by one",
