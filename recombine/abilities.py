@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.columns import Column
-    from recombine.core import Batch, Example, Job, Problem
+    from recombine.core import Batch, Example, Job, Problem, Score
     from recombine.facets import Facet, Value
 
 Sight = Literal["text", "picture", "both"]
@@ -186,6 +186,14 @@ class State(Protocol):
 
     def expert(self) -> tuple[str, ...]:
         """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
+
+
+@runtime_checkable
+class Scoring(Protocol):
+    """The verdicts on many answers at once, equal to those of `score` one by one."""
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> Sequence[Score]:
+        """The verdict on one answer to each of these rows of the batch; without `named`, no mistake is named."""
 
 
 @runtime_checkable

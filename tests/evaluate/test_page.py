@@ -21,8 +21,9 @@ from recombine.cli import main
 from recombine.data.generate import generate
 from recombine.evaluate.answerers import make_answerer
 from recombine.evaluate.answers import Answer
-from recombine.evaluate.evaluate import Evaluation, evaluate, evaluate_all, findings
+from recombine.evaluate.evaluate import Evaluation, evaluate, evaluate_all
 from recombine.evaluate.export import latex, write_figures
+from recombine.evaluate.findings import findings
 from recombine.evaluate.gallery import choose, first_difference
 from recombine.evaluate.report import write_report
 from recombine.evaluate.verdict import verdict
