@@ -126,6 +126,10 @@ class GscanFamily:
         """Exact match of the actions."""
         return score.score(example, answer)
 
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> list[Score]:
+        """The verdict on one answer to each of these rows."""
+        return score.score_batch(self, batch, rows, answers, named)
+
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a released `dataset.txt`, as a stream."""
         return native.read(self, Path(path))

@@ -155,6 +155,12 @@ class ReascanFamily:
 
         return score(example, answer)
 
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> list[Score]:
+        """The verdict on one answer to each of these rows."""
+        from recombine.families.reascan.score import score_batch
+
+        return score_batch(self, batch, rows, answers, named)
+
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """Figures about a file."""
         from recombine.families.reascan.survey import survey
