@@ -102,7 +102,7 @@ def are_alike(n: Any, things: Any, agent: Any, other_things: Any, other_agent: A
     """Whether everything lies in the same place; the heading does not matter."""
     if agent[AGENT_ROW] != other_agent[AGENT_ROW] or agent[AGENT_COLUMN] != other_agent[AGENT_COLUMN]:
         return False
-    for i in range(n):
+    for i in range(n):  # noqa: SIM110 - compiled
         if things[i, ROW] != other_things[i, ROW] or things[i, COLUMN] != other_things[i, COLUMN]:
             return False
     return True
