@@ -54,6 +54,14 @@ class Picturing(Protocol):
 
 
 @runtime_checkable
+class Depicting(Protocol):
+    """A picture of an example with or without what gives the answer away."""
+
+    def depict(self, example: Example, solution: bool) -> str:
+        """The picture as SVG."""
+
+
+@runtime_checkable
 class Probing(Protocol):
     """How far readers who see little of an example get, printed by `stats`."""
 

@@ -67,7 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--examples", type=whole_number, default=200, metavar="N", help="the most examples in the page (default 200)"
     )
-    parser.add_argument("--figures", metavar="DIR", help="write every chart as SVG and every table as CSV into this folder")
+    parser.add_argument(
+        "--figures", metavar="DIR", help="write every chart as SVG and PDF and every table as CSV into this folder"
+    )
     parser.add_argument("--latex", metavar="FILE", help="write the accuracies as a LaTeX table (booktabs)")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 

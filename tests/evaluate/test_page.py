@@ -239,7 +239,13 @@ def test_the_page_works_without_script_and_on_paper(browser: Any, report: Path) 
 
 def test_figures_and_tables_for_a_paper(evaluation: Evaluation, tmp_path: Path) -> None:
     found = findings(evaluation)
-    written = {path.name: path.read_text() for path in write_figures(found, str(tmp_path))}
+    paths = write_figures(found, str(tmp_path))
+    written = {path.name: path.read_text() for path in paths if path.suffix != ".pdf"}
+    pictures = {path.stem for path in paths if path.suffix == ".svg"}
+    assert {path.stem for path in paths if path.suffix == ".pdf"} == pictures
+    assert all(path.read_bytes().startswith(b"%PDF-1.4") for path in paths if path.suffix == ".pdf")
+    assert {"mistakes-scan", "mistakes-clutrr"} <= pictures
+    assert {"mistakes.csv", "dials.csv", "gaps.csv", "profile.csv", "statuses.csv"} <= set(written)
     assert {"accuracy.svg", "known-and-new.svg", "dial-clutrr-k.svg", "accuracy.csv", "comparison.csv"} <= set(written)
     for name, text in written.items():
         if name.endswith(".svg"):

@@ -122,6 +122,12 @@ class GscanFamily:
         """The world and the command for people, prompts or pixels."""
         return render.render(example, medium)
 
+    def depict(self, example: Example, solution: bool) -> str:
+        """The world as SVG, with or without the target, the roles and the way."""
+        from recombine.grid.render import picture
+
+        return picture(example, show_answer=solution).svg()
+
     def score(self, example: Example, answer: str) -> Score:
         """Exact match of the actions."""
         return score.score(example, answer)
