@@ -16,6 +16,7 @@ from recombine.abilities import Sight
 from recombine.core import Example
 from recombine.errors import BadOption, UnknownName, UsageError, shown
 from recombine.evaluate.prompts import Prompt, Prompter, Style, chat_messages
+from recombine.evaluate.rows import cluster_of
 from recombine.files import Kind, holds, own_folder, write_json, writing
 
 RECORD = "export.json"
@@ -121,7 +122,7 @@ def _inspect(example: Example, index: int, prompter: Prompter, asked: Asked) -> 
         else:
             content.append({"type": "image", "image": "data:image/png;base64," + base64.b64encode(piece).decode()})
     said: Any = content if len(content) > 1 else content[0]["text"]
-    meta = {"cluster": str(example.meta.get(example.family.CLUSTER, example.id)), **dials_of(example)}
+    meta = {"cluster": cluster_of(example), **dials_of(example)}
     message = [{"role": "user", "content": said}]
     return {"id": example.id, "input": message, "target": prompter.words.answer(example), "metadata": meta}
 

@@ -116,6 +116,12 @@ class AbstractFamily:
 
         return render(example, medium)
 
+    def depict(self, example: Example, solution: bool) -> str:
+        """The worlds as SVG; without the solution, the test output is a question mark and no rule is named."""
+        from recombine.families.abstract.render import picture, render
+
+        return str(render(example, "svg")) if solution else picture(example.world, None).svg()
+
     def score(self, example: Example, answer: str) -> Score:
         """Exact output world, in any of the four answer forms."""
         from recombine.families.abstract.score import score
