@@ -32,12 +32,12 @@ SESSION, RESEARCHER = "recombine_session", "recombine_researcher"
 MOST_FIELDS = 200
 _SECRET_PART = re.compile(r"^(/take/)[^/]+")
 _SESSION = re.compile(r"[A-Za-z0-9_-]{20,60}")
+POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+    b"base-uri 'none'; frame-ancestors 'none'"
+)
 HEADERS = [
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
-        b"base-uri 'none'; frame-ancestors 'none'",
-    ),
+    (b"content-security-policy", POLICY),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),

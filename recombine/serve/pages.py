@@ -167,8 +167,8 @@ async def answered(request: Request, example: Example, extra: Mapping[str, Any] 
         return JSONResponse({"html": text})
     address = request.url.path
     whole = await work(request, about, example, {}, address)
-    extra = extra or await work(request, _around, example)
-    return page(request, "example.html", **(whole | dict(extra) | values))
+    around = dict(extra) if extra is not None else await work(request, _around, example)
+    return page(request, "example.html", **(whole | around | values))
 
 
 def _around(example: Example) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def _patient(seconds: float) -> type[asyncio.Protocol]:
             self.loop.call_later(seconds, self._close_if_silent)
 
         def _close_if_silent(self) -> None:
-            if self.cycle is None and not self.transport.is_closing():
+            if getattr(self, "cycle", None) is None and not self.transport.is_closing():
                 self.transport.close()
 
     return Protocol

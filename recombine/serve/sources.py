@@ -206,8 +206,8 @@ def judged(rows: tuple[Example | Problem, ...]) -> Iterator[tuple[int, str, Prob
         place = str(row.meta.get("place", row.id))
         try:
             problems = row.validate()
-        except RecombineError as problem:
-            problems = [Problem("unjudged", str(problem))]
+        except RecombineError as fault:
+            problems = [Problem("unjudged", str(fault))]
         if not problems:
             yield number, place, None
         for problem in problems:

@@ -38,10 +38,10 @@ class SceneBoard:
             "Then press Answer; it adds STOP."
         )
         told = said or f"{len(actions)} edit{'s' if len(actions) != 1 else ''} so far; at most {setting.horizon - 1}."
-        picture = labelled(_drawn(scene), str(scene).replace("\n", "; "))
+        picture = labelled(drawn(scene), str(scene).replace("\n", "; "))
         buttons = (Button("undo", "undo", "Backspace"), Button("start again", "clear"))
         text = format_edits(setting, [*actions, 0]).replace("\n", "; ")
-        return View(text, picture, told, hint, buttons, _forms(setting))
+        return View(text, picture, told, hint, buttons, forms_of(setting))
 
     def act(self, example: Example, state: str, event: str, fields: Mapping[str, str]) -> tuple[str, str]:
         """One or two more edits; an edit that cannot be done changes nothing and is explained."""
@@ -53,14 +53,14 @@ class SceneBoard:
         scene = _played(example, setting, actions)[0]
         wanted: list[Edit] = []
         if event in ("add", "remove"):
-            wanted = [_typed(setting, event, fields)]
+            wanted = [typed_edit(setting, event, fields)]
         else:
             dragged = places(event)
             if dragged is None:
                 raise unknown(event)
             if dragged[0] == "click":
                 return state, "Drag it, or use the lists below."
-            wanted = list(_dragged(setting, scene, *dragged[1]))
+            wanted = list(dragged_edits(setting, scene, *dragged[1]))
         if not wanted:
             return state, "Nothing was moved."
         new = [action_of(setting, edit) for edit in wanted]
@@ -148,13 +148,13 @@ def _played(example: Example, setting: Setting, actions: Sequence[int]) -> tuple
     return scene, ""
 
 
-def _typed(setting: Setting, verb: str, fields: Mapping[str, str]) -> Edit:
+def typed_edit(setting: Setting, verb: str, fields: Mapping[str, str]) -> Edit:
     names = ("size", "color", "shape", "box", "x", "y")
     words = " ".join(fields[name] for name in names if fields.get(name))
     return edit_of(setting, parse_edits(setting, f"{verb.upper()} {words}")[0])
 
 
-def _forms(setting: Setting) -> tuple[Form, ...]:
+def forms_of(setting: Setting) -> tuple[Form, ...]:
     color = Field("color", "colour", COLORS)
     if setting.kind == "tower":
         box = Field("box", "box", BOX_NAMES)
@@ -169,7 +169,7 @@ def _forms(setting: Setting) -> tuple[Form, ...]:
 # --- dragging --------------------------------------------------------------------------------------------------------
 
 
-def _dragged(setting: Setting, scene: Scene, x1: float, y1: float, x2: float, y2: float) -> Iterator[Edit]:
+def dragged_edits(setting: Setting, scene: Scene, x1: float, y1: float, x2: float, y2: float) -> Iterator[Edit]:
     """The edits that a drag means: ADD from the palette, REMOVE out of the boxes, both for a move."""
     is_new, is_kept = y1 >= HEIGHT, y2 < HEIGHT
     if setting.kind == "tower":
@@ -249,7 +249,7 @@ def _removal(setting: Setting, scene: Scene, item: Item) -> Edit:
 # --- drawing ---------------------------------------------------------------------------------------------------------
 
 
-def _drawn(scene: Scene) -> str:
+def drawn(scene: Scene) -> str:
     """The scene with the palette below it."""
     high = FULL_HEIGHT[scene.kind]
     inner = svg(scene).replace("<svg ", f'<svg width="{WIDTH}" height="{HEIGHT}" ', 1)
@@ -277,4 +277,4 @@ def _shape(shape: int, color: int, x: int, y: int, side: int) -> str:
     return f'<polygon points="{x},{y + side} {x + side},{y + side} {x + side / 2},{y}" {fill}/>'
 
 
-__all__ = ["SceneBoard", "TruthBoard"]
+__all__ = ["SceneBoard", "TruthBoard", "dragged_edits", "drawn", "forms_of", "typed_edit"]

@@ -39,7 +39,7 @@ function send(fields) {
 }
 
 document.addEventListener("submit", (event) => {
-  if (!event.target.closest("[data-board]")) return;
+  if (!event.target.closest("[data-board]") || event.target.matches("[data-plain]")) return;
   event.preventDefault();
   const fields = Object.fromEntries(new FormData(event.target, event.submitter));
   delete fields.state;
