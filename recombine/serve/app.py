@@ -12,6 +12,7 @@ from recombine.serve import change_pages, pages
 from recombine.serve.guard import RESEARCHER, App, Guard, Rates, Refused
 from recombine.serve.replies import HERE, failure, guarded, page, redirect, visit_of
 from recombine.serve.settings import Settings
+from recombine.serve.studies import pages as people
 
 _TRIES = Rates()
 GET, BOTH = ["GET"], ["GET", "POST"]
@@ -27,6 +28,12 @@ def make_app(settings: Settings) -> App:
         Route("/families/{family}", guarded(pages.family_page), methods=GET),
         Route("/files/{root:int}", guarded(pages.files_page), methods=BOTH),
         Route("/files/{root:int}/{relative:path}", guarded(pages.files_page), methods=BOTH),
+        Route("/studies", guarded(people.studies_page), methods=BOTH),
+        Route("/studies/{study}", guarded(people.study_page), methods=GET),
+        Route("/studies/{study}/files/{name}", guarded(people.export_file), methods=GET),
+        Route("/take/{link}", guarded(people.consent_page), methods=BOTH),
+        Route("/take/{link}/next", guarded(people.task_page), methods=BOTH),
+        Route("/take/{link}/withdraw", guarded(people.withdraw_page), methods=BOTH),
         Mount("/static", StaticFiles(directory=HERE / "static")),
         Route("/{identifier:path}", guarded(pages.example_page), methods=BOTH),
     ]

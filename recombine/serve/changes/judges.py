@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from recombine.errors import UsageError
 from recombine.grid.codes import SHAPES
@@ -24,8 +24,13 @@ class Judgement:
 class Judge(Protocol):
     """One family's oracle."""
 
-    NAME: str
-    SHAPES: tuple[str, ...]
+    @property
+    def NAME(self) -> str:
+        """The family."""
+
+    @property
+    def SHAPES(self) -> tuple[str, ...]:
+        """The shapes that its worlds may hold."""
 
     def judge(self, command: str, world: World) -> Judgement:
         """What the command means in the world."""
@@ -64,8 +69,8 @@ def _judgement(world: World, meant: tuple[int, ...], nothing: str, actions: list
 class ReascanJudge:
     """ReaSCAN."""
 
-    NAME = "reascan"
-    SHAPES = SHAPES
+    NAME: ClassVar[str] = "reascan"
+    SHAPES: ClassVar[tuple[str, ...]] = SHAPES
 
     def judge(self, command: str, world: World) -> Judgement:
         """What the oracle reads and finds."""
@@ -132,8 +137,8 @@ class ReascanJudge:
 class GscanJudge:
     """gSCAN."""
 
-    NAME = "gscan"
-    SHAPES = SHAPES[:3]
+    NAME: ClassVar[str] = "gscan"
+    SHAPES: ClassVar[tuple[str, ...]] = SHAPES[:3]
 
     def judge(self, command: str, world: World) -> Judgement:
         """What the oracle reads and finds."""

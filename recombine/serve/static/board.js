@@ -14,7 +14,8 @@ async function post(fields) {
 
 function base() {
   const form = document.getElementById("board-form");
-  return { csrf: form.elements.csrf.value, state: form.elements.state.value };
+  const fields = { csrf: form.elements.csrf.value, state: form.elements.state.value };
+  return form.elements.item ? { ...fields, item: form.elements.item.value } : fields;
 }
 
 function say(text) { board().querySelector(".said").textContent = text; }
