@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from recombine.serve import change_pages, pages
+from recombine.serve import change_pages, comparison, pages
 from recombine.serve.guard import RESEARCHER, App, Guard, Rates, Refused
 from recombine.serve.replies import HERE, failure, guarded, page, redirect, visit_of
 from recombine.serve.settings import Settings
@@ -24,6 +24,7 @@ def make_app(settings: Settings) -> App:
         Route("/", guarded(pages.home), methods=GET),
         Route("/enter", guarded(enter), methods=BOTH),
         Route("/go", guarded(pages.go), methods=GET),
+        Route("/compare", guarded(comparison.compare_page), methods=GET),
         Route("/change/{identifier:path}", guarded(change_pages.change_page), methods=BOTH),
         Route("/families/{family}", guarded(pages.family_page), methods=GET),
         Route("/files/{root:int}", guarded(pages.files_page), methods=BOTH),

@@ -219,14 +219,7 @@ def _answer(store: Store, link: Link, person: str, offer: Offer, made: design.De
     if rated not in ("1", "2", "3", "4", "5"):
         return {"view": _shown(board, example, answer, state, "Say how hard it was."), "verdict": None}
     store.give_answer(person, offer.item, answer, int(rated), made.limit_of(link.group))
-    if not offer.is_practice:
-        return None
-    verdict = judged(example, answer)
-    return {
-        "view": _shown(board, example, answer, state, ""),
-        "verdict": verdict,
-        "feedback": {**verdict, "right": example.answer},
-    }
+    return None
 
 
 def _shown(board: Any, example: Any, answer: str, state: str, said: str) -> Any:

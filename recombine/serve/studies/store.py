@@ -52,6 +52,12 @@ CREATE TABLE IF NOT EXISTS statement (
 """
 
 
+_OPEN = (
+    "SELECT o.item, o.text, i.content, i.practice, o.shown FROM offer o JOIN item i ON i.study = ? AND i.number = o.item "
+    "WHERE o.person = ? AND o.role = ?"
+)
+
+
 @dataclass(frozen=True)
 class Link:
     """One address to take part: its study, what it asks for, and the group of who follows it."""
@@ -216,10 +222,7 @@ class Store:
             "review": "SELECT 1 FROM review d WHERE d.person = o.person AND d.text = o.text",
             "state": "SELECT 1 FROM statement d WHERE d.person = o.person AND d.item = o.item",
         }[link.role]
-        query = (
-            "SELECT o.item, o.text, i.content, i.practice, o.shown FROM offer o JOIN item i ON i.study = ? AND i.number = o.item "
-            f"WHERE o.person = ? AND o.role = ? AND NOT EXISTS ({done})"
-        )
+        query = f"{_OPEN} AND NOT EXISTS ({done})"
         if link.role == "review":  # a story that its author withdrew is not asked about any more
             query += " AND EXISTS (SELECT 1 FROM text t WHERE t.number = o.text)"
         found = db.execute(f"{query} ORDER BY o.shown LIMIT 1", (link.study, person, link.role)).fetchone()
