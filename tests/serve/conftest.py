@@ -34,11 +34,16 @@ def client(tmp_path: Path) -> Client:
     return visit
 
 
-def code_of(page: str) -> str:
+@pytest.fixture
+def code() -> Callable[[str], str]:
     """The form code of a page."""
-    found = re.search(r'name="csrf" value="([^"]+)"', page)
-    assert found is not None, page[:500]
-    return found[1]
+
+    def read(page: str) -> str:
+        found = re.search(r'name="csrf" value="([^"]+)"', page)
+        assert found is not None, page[:500]
+        return found[1]
+
+    return read
 
 
 class Server:
