@@ -9,12 +9,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from recombine.serve import change_pages, comparison, pages
-from recombine.serve.guard import RESEARCHER, App, Guard, Rates, Refused
+from recombine.serve.guard import RESEARCHER, App, Guard
 from recombine.serve.replies import HERE, failure, guarded, page, redirect, visit_of
 from recombine.serve.settings import Settings
 from recombine.serve.studies import pages as people
 
-_TRIES = Rates()
 GET, BOTH = ["GET"], ["GET", "POST"]
 
 
@@ -52,9 +51,7 @@ async def enter(request: Request) -> Response:
     settings = visit.settings
     if request.method == "GET" or settings.is_open:
         return page(request, "enter.html", is_wrong=False)
-    client = request.client.host if request.client else "?"
-    if not _TRIES.allows(client, "enter", settings.limits.tries_per_minute / 60):
-        raise Refused(429, "Too many tries. Wait a minute.")
+    visit.check_tries(request.client.host if request.client else "?")
     given = settings.signed("researcher", visit.form.get("token", ""))
     if not settings.has_signed("researcher", settings.token, given):
         return page(request, "enter.html", 401, is_wrong=True)

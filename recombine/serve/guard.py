@@ -56,16 +56,17 @@ class Refused(Exception):
 
 @dataclass
 class Bucket:
-    """A client's allowance: `rate` requests a second, saved up for two seconds."""
+    """A client's allowance: `rate` requests a second, of which at most `most` are saved up."""
 
     rate: float
+    most: float
     left: float
     at: float = field(default_factory=time.monotonic)
 
     def take(self) -> bool:
         """Whether one more request is allowed now."""
         now = time.monotonic()
-        self.left = min(max(1.0, 2 * self.rate), self.left + (now - self.at) * self.rate)
+        self.left = min(self.most, self.left + (now - self.at) * self.rate)
         self.at = now
         if self.left < 1:
             return False
@@ -81,9 +82,10 @@ class Rates:
     def __init__(self) -> None:
         self._buckets: dict[tuple[str, str], Bucket] = {}
 
-    def allows(self, client: str, kind: str, rate: float) -> bool:
-        """Whether this client may make one more request of this kind."""
-        bucket = self._buckets.pop((client, kind), None) or Bucket(rate, max(1.0, 2 * rate))
+    def allows(self, client: str, kind: str, rate: float, seconds: float = 2.0) -> bool:
+        """Whether this client may make one more request of this kind; what `seconds` allow may come at once."""
+        most = max(1.0, seconds * rate)
+        bucket = self._buckets.pop((client, kind), None) or Bucket(rate, most, most)
         self._buckets[client, kind] = bucket
         if len(self._buckets) > self.MOST_CLIENTS:
             del self._buckets[next(iter(self._buckets))]
@@ -99,6 +101,7 @@ class Visit:
     is_researcher: bool
     form: Mapping[str, str]
     body: bytes
+    check_tries: Callable[[str], None]
 
     @property
     def csrf(self) -> str:
@@ -136,7 +139,7 @@ class Guard:
             scope["visit"] = visit
             await self.app(scope, _replayed(visit.body, receive), answer)
         finally:
-            path = printable(_SECRET_PART.sub(r"\1…", str(scope["path"])))[:200]
+            path = _logged(str(scope["path"]))
             LOG.info("%s %s %d %.0f ms", scope["method"], path, status, 1000 * (time.perf_counter() - started))
 
     async def _admit(self, scope: Scope, receive: Receive, cookies: list[bytes]) -> Visit:
@@ -158,7 +161,9 @@ class Guard:
             session = secrets.token_urlsafe(24)
             cookies.append(f"{SESSION}={session}; Path=/; HttpOnly; SameSite=Lax".encode())
         body = b"" if is_read else await self._body(headers, receive)
-        visit = Visit(self.settings, session, self._is_researcher(jar, headers, client), _form(headers, body), body)
+        visit = Visit(
+            self.settings, session, self._is_researcher(jar, headers, client), _form(headers, body), body, self.check_tries
+        )
         if not is_read:
             _check_origin(headers)
             given = visit.form.get("csrf") or headers.get("x-csrf", "")
@@ -179,10 +184,14 @@ class Guard:
             return True
         bearer = headers.get("authorization", "")
         if bearer.startswith("Bearer "):
-            if not self.rates.allows(client, "tries", self.settings.limits.tries_per_minute / 60):
-                raise Refused(429, "Too many tries. Wait a minute.")
+            self.check_tries(client)
             return hmac.compare_digest(bearer[7:].encode("utf-8", "replace"), self.settings.token.encode())
         return self.settings.has_signed("researcher", self.settings.token, jar.get(RESEARCHER, ""))
+
+    def check_tries(self, client: str) -> None:
+        """Refuse a client that has shown too many tokens."""
+        if not self.rates.allows(client, "tries", self.settings.limits.tries_per_minute / 60, seconds=60):
+            raise Refused(429, "Too many tries. Wait a minute.")
 
     async def _body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
         most = self.settings.limits.body_bytes
@@ -203,6 +212,11 @@ class Guard:
                         return bytes(kept)
         except TimeoutError:
             raise Refused(408, "The request took too long.") from None
+
+
+def _logged(path: str) -> str:
+    """The path on one line, without the secret part of a link."""
+    return printable(_SECRET_PART.sub(r"\1…", path)[:200]).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _is_public(path: str) -> bool:
