@@ -63,9 +63,9 @@ MAY_SEE: dict[str, set[str]] = {
     "rl": FLOOR | {"families", "data", "envs", "models", "evaluate"},
     "exams": FLOOR | {"families", "data", "evaluate"},
     "integrations": FLOOR | {"families", "data", "envs", "evaluate", "episodes", "scorer", "mixture"},
-    "web": FLOOR | {"families", "data", "envs", "evaluate"},
+    "serve": FLOOR | {"grid", "families", "data", "evaluate"},
     "cli": FLOOR
-    | {"families", "data", "envs", "evaluate", "models", "rl", "exams", "integrations", "web", "episodes", "scorer", "mixture"},
+    | {"families", "data", "envs", "evaluate", "models", "rl", "exams", "integrations", "serve", "episodes", "scorer", "mixture"},
 }
 """Room -> the rooms that it may import from (besides itself)."""
 
@@ -77,8 +77,8 @@ ONLY_IN: dict[str, set[str]] = {
     "gymnasium": {"envs"},
     "pyarrow": {"data"},
     "ray": {"data"},
-    "starlette": {"web"},
-    "uvicorn": {"web"},
+    "starlette": {"serve"},
+    "uvicorn": {"serve"},
     "httpx": set(),
     "httpx2": {"evaluate"},
     "fsspec": {"stores"},

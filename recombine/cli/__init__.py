@@ -24,6 +24,8 @@ VERBS: dict[str, str] = {
     "push": "upload a folder to the Hugging Face hub, with its card",
     "path": "where the files lie that another tool wants to be told",
     "mcp": "serve episodes as tools for any MCP client",
+    "serve": "the playground in a browser, and studies with people",
+    "study": "make a study with people, and write out what they gave",
     "merge": "seal a folder whose shards were made one by one",
     "divergence": "how far the test parts of a folder lie from its training part",
     "verify": "prove a folder: hashes, counts, every answer by the oracle, no leaks",
