@@ -84,6 +84,13 @@ MACHINES: dict[str, Entry] = {
         "learnt binding levels and templates (scan, nacs)",
         ("word", "level", "template"),
     ),
+    "set-machine": Entry(
+        "recombine.models.set_machine:SetMachine",
+        "recombine.models.set_machine_train:train",
+        "command, grid",
+        "learnt operations on sets of objects, and a learnt actor (gscan, reascan)",
+        ("word", "does", "p", "means"),
+    ),
 }
 """Every machine of `recombine train`, by name."""
 
