@@ -56,7 +56,7 @@ class SetMachineConfig:
     actor_rate: float = 2e-3
     penalty: float = 0.03
     least: float = 0.02
-    moments: int = 8
+    moments: int = 4
     first: int = 256
     second: int = 128
     short_words: int = 8
