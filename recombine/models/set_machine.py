@@ -56,7 +56,7 @@ class SetMachineConfig:
     actor_rate: float = 2e-3
     penalty: float = 0.03
     least: float = 0.02
-    moments: int = 4
+    moments: int = 8
     first: int = 256
     second: int = 128
     short_words: int = 8
@@ -134,7 +134,7 @@ class SetMachine:
         try:
             if path.stat().st_size > MOST_BYTES:
                 raise ValueError("it is too large")
-            with np.load(path, allow_pickle=False) as stored:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
                 header = json.loads(stored["header"].tobytes().decode())
                 arrays = {name: stored[name] for name in stored.files if name != "header"}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:

@@ -14,10 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels
-from recombine.models.set_machine_kernel import COMPARE, FILTER, LOOKS, OPERATIONS, PASS, PLACES, RELATE, SPAN, Desk, Meanings
+from recombine.models.set_machine_kernel import (
+    COMPARE,
+    FARTHEST,
+    FILTER,
+    LOOKS,
+    NEARLY_ONE,
+    OPERATIONS,
+    PASS,
+    PLACES,
+    RELATE,
+    SMALLEST,
+    SPAN,
+    Desk,
+    Meanings,
+)  # fmt: skip
 from recombine.models.set_machine_rows import SIZES, VALUES, Rows, Vocabulary
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Parameters = dict[str, NDArray[Any]]
 
 KERNEL_NAME = "recombine.models.set_machine_kernel"
@@ -126,14 +141,47 @@ def new_desk(rows: Rows) -> Desk:
     return Desk(*states, np.zeros((6, n)), np.zeros((2, n, n), np.int64))
 
 
-def find(parameters: Parameters, rows: Rows, order: NDArray[np.int64], least: float) -> Floats:
+def find(parameters: Parameters, rows: Rows, order: Ints, least: float) -> Floats:
     """The score of every object of these rows; 0 where a row has no such object."""
-    kernel = kernels.for_rows(KERNEL_NAME, len(order))
+    meanings = meanings_of(parameters)
+    if not kernels.is_worth_compiling(KERNEL_NAME, len(order)):
+        return find_together(meanings, rows, order, least)
     scores = np.zeros((len(order), rows.objects.shape[1]))
-    kernel.find_batch(
-        order, rows.words, rows.lengths, rows.objects, rows.counts, meanings_of(parameters), least, new_desk(rows), scores
-    )
+    kernel = kernels.load(KERNEL_NAME, compiled=True)
+    kernel.find_batch(order, rows.words, rows.lengths, rows.objects, rows.counts, meanings, least, new_desk(rows), scores)
     return scores
+
+
+def find_together(meanings: Meanings, rows: Rows, order: Ints, least: float) -> Floats:
+    """The same as the kernel's `find_batch` for all rows at once: quick for a few rows, without compiled code."""
+    things, lengths = np.maximum(rows.objects[order].astype(np.int64), 0), rows.lengths[order]
+    count, most = things.shape[:2]
+    is_there = np.arange(most) < rows.counts[order][:, None]
+    size, color, form, row, column = np.moveaxis(things, 2, 0)
+    across = [np.clip(x[:, :, None] - x[:, None, :], -FARTHEST, FARTHEST) + FARTHEST for x in (row, column)]
+    place = ((across[0] * SPAN + across[1]) * SIZES + size[:, :, None]) * SIZES + size[:, None, :]
+    look = ((color[:, :, None] * VALUES + color[:, None, :]) * VALUES + form[:, :, None]) * VALUES + form[:, None, :]
+    others = is_there[:, None, :] & ~np.eye(most, dtype=bool)
+    near, asked, kept = np.ones((3, count, most))
+    for t in range(int(lengths.max(initial=0))):
+        at = lengths - 1 - t
+        w = np.where(at >= 0, rows.words[order, np.maximum(at, 0)], 0).astype(np.int64)
+        p = meanings.operations[w]
+        p_pass, p_filter, p_compare, p_relate, p_aside = (p[:, k, None] for k in range(OPERATIONS))
+        fit = np.ones((count, most))
+        for k, value in enumerate((size, color, form)):
+            fit *= meanings.fits[w[:, None], k, value]
+        some_near, some_asked = np.zeros((2, count, most))
+        live = np.nonzero(p[:, COMPARE] + p[:, RELATE] > least)[0]
+        if len(live):
+            one = w[live][:, None, None]
+            r = meanings.places[one, place[live]] * meanings.looks[one, look[live]] * others[live] * near[live][:, None, :]
+            some_near[live] = 1.0 - np.prod(1.0 - np.minimum(r, NEARLY_ONE), 2)
+            some_asked[live] = 1.0 - np.prod(1.0 - np.minimum(r * asked[live][:, None, :], NEARLY_ONE), 2)
+        kept = kept * (1.0 - p_aside + p_aside * asked)
+        near = near * (p_pass + p_aside + p_filter * fit + p_compare * some_near) + p_relate
+        asked = (1.0 - p_relate - p_aside) * asked + p_relate * some_asked + p_aside
+    return np.where(is_there, near * asked * kept + SMALLEST, 0.0)
 
 
 # --- the lexicon in words --------------------------------------------------------------------------------------------

@@ -273,7 +273,7 @@ def save(learner: Learner, path: Path) -> None:
 def restore(learner: Learner, path: Path) -> None:
     """Take up a checkpoint; a damaged one is an error that names it."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             learner.restore(stored)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
         raise FileError(f"cannot read the checkpoint {shown(str(path))}: {str(problem)[:200]}.") from None
