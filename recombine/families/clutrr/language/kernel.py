@@ -104,10 +104,7 @@ def draw_paraphrase(key: int, t: Tables, rng: Rng, plan: Ints, chunks: int) -> i
     """A paraphrase of this clause; one with a part that the story has already used is drawn again, up to eight times."""
     code = _INT(0)
     for _ in range(FRESH_TRIES):
-        if t.fills == 0:
-            code = _INT(t.candidates[t.first[key] + below(rng, t.counts[key])])
-        else:
-            code = _INT(draw_filled(key, t, rng))
+        code = _INT(draw_code(key, t, rng))
         frame = t.templates[(code >> 1) - t.first_number, FRAME_COLUMN]
         fresh = True
         for c in range(chunks):
@@ -119,8 +116,12 @@ def draw_paraphrase(key: int, t: Tables, rng: Rng, plan: Ints, chunks: int) -> i
     return found
 
 
-def draw_filled(key: int, t: Tables, rng: Rng) -> int:
-    """A rich paraphrase: its class by the dial, a frame of that class, and a filling with formal or colloquial words."""
+def draw_code(key: int, t: Tables, rng: Rng) -> int:
+    """Any paraphrase of a clause. A rich one: its class by the dial, a frame of that class, and a filling with formal or colloquial words."""
+    found: int
+    if t.fills == 0:
+        found = _INT(t.candidates[t.first[key] + below(rng, t.counts[key])])
+        return found
     own, scenes = t.by_class[key, OWN], t.by_class[key, SCENE]
     start, count = _INT(0), _INT(t.by_class[key, COREFERENCE])
     if unit(rng) >= t.coreference or count == 0:
@@ -129,7 +130,7 @@ def draw_filled(key: int, t: Tables, rng: Rng) -> int:
             start, count = start + own, _INT(scenes)
     entry = _INT(t.candidates[t.first[key] + start + below(rng, count)])
     fill = 2 * below(rng, t.fills // 2) + (1 if unit(rng) < t.colloquial else 0)
-    found: int = 2 * (t.first_number + (entry >> 1) * t.fills + fill) + (entry & 1)
+    found = 2 * (t.first_number + (entry >> 1) * t.fills + fill) + (entry & 1)
     return found
 
 

@@ -109,8 +109,7 @@ _QUESTIONS = tuple(
         (r'if # spoke of # as " my … " , what would the missing word be \?', 0, 1),
         (r"as what kind of relative does # know # \?", 0, 1),
         (
-            r"(so what does that make|do you know how|can you tell what|remind me : who is|what exactly is|given all this , how is) "
-            r"# (is )?(related )?to # \?",
+            r"(so what does that make|do you know how|can you tell what|remind me : who is|what exactly is|given all this , how is) # (is )?(related )?to # \?",
             1,
             0,
         ),

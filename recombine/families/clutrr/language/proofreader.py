@@ -46,7 +46,8 @@ def retold_richly(
     codes: Sequence[int], facts: Sequence[Triple], names: Sequence[str], genders: Sequence[int], register: str
 ) -> str:
     """The story that these rich paraphrases tell of these facts, without brackets; empty if they do not fit the facts."""
-    told, at = [], 0
+    told: list[str] = []
+    at = 0
     opening, between, closing = rich.register_lines(register)
     most = max(len(opening), len(between), len(closing))
     for code in codes:

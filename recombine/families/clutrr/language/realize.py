@@ -14,7 +14,7 @@ from recombine import kernels
 from recombine.core import Example
 from recombine.errors import Infeasible, UsageError, shown
 from recombine.families.clutrr import kinship
-from recombine.families.clutrr.language import rich, store
+from recombine.families.clutrr.language import rich, rich_tables, store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
 from recombine.families.clutrr.language.names import name_arrays
 from recombine.families.clutrr.plan import StoryPlan
@@ -130,7 +130,7 @@ def clean_story(example: Example) -> str:
         return str(example.inputs["story"])
     style: store.Style = "simple" if example.meta.get("options", {}).get("language") == "simple" else "paraphrase"
     is_rich = rich.frame_of(plan.paraphrases[0]) is not None
-    tables = rich.tables() if is_rich else store.tables(style)
+    tables = rich_tables.tables() if is_rich else store.tables(style)
     kernel = kernels.load(KERNEL_MODULE, compiled=False)
     name_bytes, name_offsets = name_arrays(plan.names)
     facts = np.array([fact.triple for fact in plan.facts], np.int32)

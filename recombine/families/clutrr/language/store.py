@@ -312,7 +312,7 @@ class Pool:
         return np.frombuffer(bytes(self.data), np.uint8).copy()
 
 
-def kin_arrays(pool: Pool) -> dict[str, Array]:
+def kin_arrays(pool: Pool) -> dict[str, Any]:
     """The arrays that all kinds of tables share: pronouns, kinship words, and each word's inverse by the subject's gender."""
     return {
         "pronouns": np.array([[pool.add(form) for form in pair] for pair in PRONOUNS.values()], np.int32),

@@ -13,7 +13,7 @@ from recombine.core import Batch, Job
 from recombine.errors import Infeasible
 from recombine.families.clutrr.kinship import RELATIONS
 from recombine.families.clutrr.language import names as name_lists
-from recombine.families.clutrr.language import rich, store
+from recombine.families.clutrr.language import rich_tables, store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
 from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
 from recombine.families.clutrr.sound.arrays import REASONS, Buffers, Config, Speech, Turns, Work, make_buffers, make_work
@@ -57,15 +57,12 @@ def word_tables(d: Dials) -> tuple[store.Tables, store.Tables]:
 
         found = original.tables(d.values["templates"], portion)
         return found, found
-    plain = rich_ones = None
-    if d.style != "plain":
-        shares = float(d.values["coreference"]), float(d.values["colloquial"])
-        rich_ones = rich.tables(portion, float(d.values["store"]), *shares, str(d.values["register"]))
-    if d.style != "rich":
-        plain = store.tables(d.values["language"], portion, d.values["store"])
-    found = rich_ones or plain
-    assert found is not None
-    return found, plain or found
+    if d.style == "plain":
+        found = store.tables(d.values["language"], portion, d.values["store"])
+        return found, found
+    shares = float(d.values["coreference"]), float(d.values["colloquial"])
+    found = rich_tables.tables(portion, float(d.values["store"]), *shares, str(d.values["register"]))
+    return found, store.tables("paraphrase", portion, d.values["store"]) if d.style == "mixed" else found
 
 
 def wants_held_out(d: Dials) -> bool:
