@@ -38,10 +38,11 @@ VERBS: dict[str, str] = {
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
+    "exam": "sealed exams: commit to a secret, sit, reveal, check",
     "demo": "generate, verify and summarise every family; leaves a page to open",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
-RESUMING = ("generate", "ask", "train", "reproduce")
+RESUMING = ("generate", "ask", "train", "reproduce", "exam")
 """Verbs that keep what they have finished and go on from there."""
 BUG, TROUBLE = 3, 2
 
