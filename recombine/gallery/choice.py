@@ -115,7 +115,9 @@ def _examples(item: Family, job: Job, rows: int) -> Iterator[Example]:
 
 def opening_first(found: Sequence[Puzzle]) -> list[Puzzle]:
     """The same puzzles, with one of middling difficulty and a short answer at the front: the first that a visitor sees."""
-    first = min(found, key=lambda puzzle: (abs(puzzle.level - HARDER), len(puzzle.shown), puzzle.example.id))
+    first = min(
+        found, key=lambda puzzle: (puzzle.kind == "truth", abs(puzzle.level - HARDER), len(puzzle.shown), puzzle.example.id)
+    )
     return [first, *(puzzle for puzzle in found if puzzle is not first)]
 
 
