@@ -13,7 +13,9 @@ import importlib
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +117,32 @@ def write_gallery() -> None:
 
 
 def front_picture() -> str:
-    """The README's picture: a ReaSCAN world with the target, the decoys by role, and the way of the agent."""
-    example = one_of(family("reascan"), family("reascan").SPLITS["two_clauses"])
-    drawn = example.render("svg")
-    return drawn if isinstance(drawn, str) else drawn.decode()
+    """The README's picture: a ReaSCAN world, and beside it the command and the proof."""
+    item = family("reascan")
+    job = make_job(item, "two_clauses", "test", seed=0)
+    batch = item.generate(job.rows(0, 60))
+    found = (item.example(batch, row) for row in range(60))
+    example = min((e for e in found if e.plan.verb == "walk" and not e.plan.adverb), key=lambda e: (len(e.world.things), e.id))
+    drawn = str(example.render("svg"))
+    width, height = (float(re.search(rf'<svg[^>]* {side}="([0-9.]+)"', drawn)[1]) for side in ("width", "height"))  # type: ignore[index]
+    lines = ["Why it is this object", ""]
+    steps = [step for step in example.explain().steps if not step.startswith("'")]  # what words rule out is plain to see
+    for number, step in enumerate(steps, 1):
+        lines += [*textwrap.wrap(f"{number}. {step}", 62, subsequent_indent="    ")]
+    lines += ["", *textwrap.wrap(f"Answer: {example.answer.replace(',', ', ')}", 62)]
+    first, *rest = textwrap.wrap(lines[0], 52)
+    texts = [(first, True), *((line, True) for line in rest), *((line, False) for line in lines[1:])]
+    whole = max(height, 40 + 21 * len(texts))
+    words = "".join(
+        f'<text x="{width + 24:g}" y="{36 + 21 * k}" font-size="14" {bold}fill="#2b2d33" xml:space="preserve">{escape(text)}</text>'
+        for k, (text, is_bold) in enumerate(texts)
+        for bold in ('font-weight="600" ' if is_bold else "",)
+    )
+    inner = drawn[drawn.index("<svg") :]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 500:g} {whole:g}" width="{width + 500:g}" height="{whole:g}" '
+        f'font-family="Inter, Helvetica, Arial, sans-serif" role="img"><rect width="100%" height="100%" fill="#fbfaf7"/>{inner}{words}</svg>\n'
+    )
 
 
 def write_front() -> None:
@@ -198,7 +222,7 @@ def actions_page() -> str:
 
     lines = [WRITTEN, "# Action numbers", "", "## gSCAN and ReaSCAN", "", "| number | action |", "|---:|---|"]
     lines += [f"| {number} | {action} |" for number, action in enumerate(ACTIONS)]
-    lines += ["", "## lilGym, TOWER", "", "| number | action |", "|---:|---|"]
+    lines += [f"| {len(ACTIONS)} | STOP (environments only) |", "", "## lilGym, TOWER", "", "| number | action |", "|---:|---|"]
     tower = Setting("tower")
     lines += [f"| {number} | {edit_of(tower, number)} |" for number in range(tower.action_count)]
     scatter = Setting("scatter")
