@@ -25,7 +25,7 @@ from recombine.gallery.choice import rows_of
 from recombine.jobs import make_job
 
 DOCS = Path(__file__).resolve().parent
-SERIES = re.compile(r"(simple_p|addprim_complex_\w+_num)\d+(_rep\d+)?$")
+SERIES = re.compile(r"(.*_p|.*_num)\d+(_rep\d+)?$")
 """Splits that differ in one number; the gallery shows the first of each series."""
 LONGEST = 700
 WRITTEN = "<!-- Written by docs/pages.py. Do not edit. -->\n"
@@ -34,15 +34,20 @@ WRITTEN = "<!-- Written by docs/pages.py. Do not edit. -->\n"
 # --- the gallery -----------------------------------------------------------------------------------------------------
 
 
-def shown_splits(item: Family) -> Iterator[Split]:
-    """The splits that the gallery shows: those that need no files, and the first of each series."""
+def first_of_series(item: Family) -> Iterator[Split]:
+    """The splits, but only the first of those that differ in their numbers."""
     seen: set[str] = set()
     for name, split in item.SPLITS.items():
         series = SERIES.match(name)
         key = series[1] if series else name
-        if key not in seen and not split.needs_files:
+        if key not in seen:
             seen.add(key)
             yield split
+
+
+def shown_splits(item: Family) -> list[Split]:
+    """The splits that the gallery shows: those that need no files, and the first of each series."""
+    return [split for split in first_of_series(item) if not split.needs_files]
 
 
 def test_part(split: Split) -> str:
@@ -98,6 +103,8 @@ def write_gallery() -> None:
     """docs/gallery.md, and a picture for each of its examples."""
     folder = DOCS / "pictures" / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
+    for stale in folder.glob("*.svg"):
+        stale.unlink()
     parts = [
         WRITTEN,
         "# Gallery",
@@ -181,7 +188,7 @@ def columns_page() -> str:
         item: Any = family(name)
         lines += [f"## {name}", "", *(f"- recipe `{r.name}` (version {r.version}): {r.claim}" for r in item.RECIPES.values()), ""]
         lines += ["| split | claim | parts |", "|---|---|---|"]
-        lines += [f"| `{s.name}` | {_cell(s.claim)} | {', '.join(s.parts)} |" for s in item.SPLITS.values() if _is_first(s.name)]
+        lines += [f"| `{s.name}` | {_cell(s.claim)} | {', '.join(s.parts)} |" for s in first_of_series(item)]
         options = getattr(item, "OPTIONS", {})
         if options:
             lines += ["", "| option | default | meaning |", "|---|---|---|"]
@@ -193,10 +200,6 @@ def columns_page() -> str:
             lines += ["", "| facet | meaning |", "|---|---|", *(f"| `{key}` | {_cell(f.sentence)} |" for key, f in facets.items())]
         lines.append("")
     return "\n".join(lines)
-
-
-def _is_first(name: str) -> bool:
-    return SERIES.match(name) is None or name in ("simple_p1", "addprim_complex_jump_num1_rep1")
 
 
 def column_words() -> dict[str, dict[str, str]]:
@@ -255,8 +258,18 @@ def _figures(found: Any) -> str:
     return ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in list(numbers.items())[:6])
 
 
+def rules_page() -> str:
+    """The rules of every family, as prompts give them to language models: complete enough to answer each example."""
+    lines = [WRITTEN, "# Grammar and rules of each family", ""]
+    lines += ["These are the words in which Recombine explains a family to a language model (`--style rules`). They are complete: a careful", "reader can answer every example by them.", ""]
+    for name in FAMILIES:
+        item: Any = family(name)
+        lines += [f"## {name}", "", "```text", *item.prompts.task(name).splitlines(), "", *item.prompts.rules(name).splitlines(), "```", ""]
+    return "\n".join(lines)
+
+
 REFERENCE = {"commands": commands_page, "families": columns_page, "actions": actions_page, "results": benchmarks_page}
-"""Page of docs/reference -> what writes it."""
+"""Page of docs/reference -> what writes it; `rules` goes to docs/explanation."""
 
 
 def write_reference() -> None:
@@ -264,6 +277,7 @@ def write_reference() -> None:
     (DOCS / "reference").mkdir(exist_ok=True)
     for name, write in REFERENCE.items():
         (DOCS / "reference" / f"{name}.md").write_text(write(), encoding="utf-8")
+    (DOCS / "explanation" / "rules.md").write_text(rules_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
