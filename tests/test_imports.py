@@ -60,12 +60,27 @@ MAY_SEE: dict[str, set[str]] = {
     "scorer": FLOOR | {"families", "data", "evaluate"},
     "mixture": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},
+    "gallery": FLOOR | {"grid", "families", "data", "evaluate"},
     "rl": FLOOR | {"families", "data", "envs", "models", "evaluate"},
     "exams": FLOOR | {"families", "data", "evaluate"},
     "integrations": FLOOR | {"families", "data", "envs", "evaluate", "episodes", "scorer", "mixture"},
     "serve": FLOOR | {"grid", "families", "data", "evaluate"},
     "cli": FLOOR
-    | {"families", "data", "envs", "evaluate", "models", "rl", "exams", "integrations", "serve", "episodes", "scorer", "mixture"},
+    | {
+        "families",
+        "data",
+        "envs",
+        "evaluate",
+        "models",
+        "rl",
+        "exams",
+        "integrations",
+        "serve",
+        "episodes",
+        "scorer",
+        "mixture",
+        "gallery",
+    },
 }
 """Room -> the rooms that it may import from (besides itself)."""
 

@@ -39,7 +39,7 @@ VERBS: dict[str, str] = {
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
     "exam": "sealed exams: commit to a secret, sit, reveal, check",
-    "demo": "generate, verify and summarise every family; leaves a page to open",
+    "demo": "make a gallery of puzzles to play with, and a report of baselines",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
 RESUMING = ("generate", "ask", "train", "reproduce", "exam")

@@ -14,7 +14,17 @@ from recombine.errors import ProgramError
 from recombine.families.lilgym import program
 from recombine.families.lilgym.explain import READERS, readings
 from recombine.families.lilgym.program import Program
-from recombine.families.lilgym.scene import BOX_COUNT, BOX_NAMES, COLORS, SQUARE, TOWER_HEIGHT, TOWER_SIZE, TOWER_X, Scene, tower_y
+from recombine.families.lilgym.scene import (
+    BOX_COUNT,
+    BOX_NAMES,
+    COLORS,
+    SQUARE,
+    TOWER_HEIGHT,
+    TOWER_SIZE,
+    TOWER_X,
+    Scene,
+    tower_y,
+)
 from recombine.gallery.puzzle import EASY, HARDER, HARDEST, Puzzle, Reader, Step, wrong_readers
 
 EDITS = 3
@@ -86,7 +96,9 @@ def scatter(example: Example) -> Puzzle:
     items = [[item.box, item.x, item.y, item.size, item.color, item.shape] for item in example.world.items]
     readers = wrong_readers(example, [example.answer])
     level = HARDER if len(readers) < 3 else HARDEST
-    return Puzzle(example, "truth", level, question, [example.answer], _steps(example), readers, example.answer, {"items": items})
+    return Puzzle(
+        example, "truth", level, question, [example.answer], _steps(example), readers, example.answer, {"items": items}
+    )
 
 
 def _steps(example: Example) -> list[Step]:

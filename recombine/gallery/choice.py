@@ -9,7 +9,7 @@ from recombine.core import Batch, Example, Family, Job
 from recombine.families import family
 from recombine.families.abstract.generate import sound as abstract_tasks
 from recombine.gallery import boxes, grids, words
-from recombine.gallery.puzzle import Puzzle, is_tempting
+from recombine.gallery.puzzle import HARDER, Puzzle, is_tempting
 from recombine.jobs import make_job
 
 MOST_DRAWS = 6
@@ -38,7 +38,10 @@ PUZZLES: Mapping[str, Callable[[Example], Puzzle | None]] = {
 """Family -> how its examples become puzzles; in the order of the page."""
 _KINSHIP = "test_k{}"
 SETS: Mapping[str, Sequence[Wanted]] = {
-    "reascan": [Wanted("simple", 6), *(Wanted(name, 6) for name in ("one_clause", "two_clauses", "three_clauses", "a1", "a2", "b1", "b2", "c1", "c2"))],
+    "reascan": [
+        Wanted("simple", 8),
+        *(Wanted(name, 8) for name in ("one_clause", "two_clauses", "three_clauses", "a1", "a2", "b1", "b2", "c1", "c2")),
+    ],
     "clutrr": [
         *(Wanted("generalization_23", 5, _KINSHIP.format(k)) for k in (2, 3, 4, 6, 8)),
         Wanted("robust_supporting", 6, "test_supporting"),
@@ -46,24 +49,36 @@ SETS: Mapping[str, Sequence[Wanted]] = {
         Wanted("robust_disconnected", 6, "test_disconnected"),
     ],
     "lilgym": [
-        Wanted("random", 4),
-        Wanted("color_rank", 3),
-        Wanted("quantifier_relation", 3),
-        Wanted("depth", 3),
-        Wanted("length", 3),
-        Wanted("random", 6, options={"scene": "scatter", "task": "truth"}),
+        Wanted("random", 2),
+        Wanted("color_rank", 2),
+        Wanted("quantifier_relation", 1),
+        Wanted("depth", 1),
+        Wanted("length", 2),
+        Wanted("random", 2, options={"scene": "scatter", "task": "truth"}),
     ],
-    "scan": [Wanted(name, 8) for name in ("simple", "addprim_jump", "addprim_turn_left", "template_around_right", "template_right", "length")],
+    "scan": [
+        Wanted(name, 10)
+        for name in ("simple", "addprim_jump", "addprim_turn_left", "template_around_right", "template_right", "length")
+    ],
     "abstract": [
-        Wanted("random", 8),
-        Wanted("color_shape", 3),
-        Wanted("operation_relation", 3),
-        Wanted("more_objects", 3),
-        Wanted("fewer_demonstrations", 3),
+        Wanted("random", 6),
+        Wanted("color_shape", 1),
+        Wanted("operation_relation", 1),
+        Wanted("more_objects", 1),
+        Wanted("fewer_demonstrations", 1),
     ],
     "gscan": [
-        Wanted(name, 6)
-        for name in ("compositional", "visual", "situational_1", "situational_2", "contextual", "adverb_1", "adverb_2", "target_lengths")
+        Wanted(name, 8)
+        for name in (
+            "compositional",
+            "visual",
+            "situational_1",
+            "situational_2",
+            "contextual",
+            "adverb_1",
+            "adverb_2",
+            "target_lengths",
+        )
     ],
     "nacs": [Wanted(name, 6) for name in ("simple", "addprim_jump", "template_around_right", "length")],
 }
@@ -98,6 +113,14 @@ def _examples(item: Family, job: Job, rows: int) -> Iterator[Example]:
         yield from (item.example(batch, row) for row in range(len(batch)))
 
 
+def opening_first(found: Sequence[Puzzle]) -> list[Puzzle]:
+    """The same puzzles, with one of middling difficulty and a short answer at the front: the first that a visitor sees."""
+    first = min(
+        found, key=lambda puzzle: (puzzle.kind == "truth", abs(puzzle.level - HARDER), len(puzzle.shown), puzzle.example.id)
+    )
+    return [first, *(puzzle for puzzle in found if puzzle is not first)]
+
+
 def prove(found: Sequence[Puzzle]) -> list[str]:
     """What the oracle objects to, as `id: problem`; empty if every right answer was derived again."""
     return [
@@ -106,5 +129,3 @@ def prove(found: Sequence[Puzzle]) -> list[str]:
         for problem in puzzle.example.validate()
         if problem.severity == "error"
     ]
-
-

@@ -110,9 +110,7 @@ def abstract(example: Example) -> Puzzle | None:
     }
     level = EASY if len(rule.description.phrases) == 1 else HARDER if len(rule.description.phrases) == 2 else HARDEST
     question = f"{len(task.demonstrations)} pictures change by one hidden rule. What happens in the last one?"
-    return Puzzle(
-        example, "task", level, question, right, steps, readers, write_answer("edit", task.test, task.output), scene
-    )
+    return Puzzle(example, "task", level, question, right, steps, readers, write_answer("edit", task.test, task.output), scene)
 
 
 def _outcomes(example: Example) -> tuple[list[str], dict[str, list[str]]]:

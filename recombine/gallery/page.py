@@ -120,7 +120,9 @@ def _originals() -> str:
     for item in found["sets"]:
         name, release, sound = item["family"], item["recipes"]["release"], item["recipes"]["sound"]
         part = f"{item['split']}, {item['part']}".replace("_", " ")
-        rows.append(f"<h3>{escape(TITLES[name][0])} <span class='soft small'>{escape(part)}, {release['rows']:,} rows</span></h3>")
+        rows.append(
+            f"<h3>{escape(TITLES[name][0])} <span class='soft small'>{escape(part)}, {release['rows']:,} rows</span></h3>"
+        )
         for code, words in FLAWS[name].items():
             if code in release["codes"]:
                 rows.append(_bar(words, release["codes"][code] / release["rows"]))

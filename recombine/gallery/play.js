@@ -188,8 +188,10 @@
     const rounds = looks.map(([a, b]) => { const [cx, cy] = at(a, b); return svg('circle', {cx, cy, r: 13, fill: 'none', stroke: ACTS.L[1], 'stroke-width': 3}); });
     const [sx, sy] = at(0, 0), [ex, ey] = at(x, y);
     const turn = dy === -1 ? 270 : dx === 1 ? 0 : dy === 1 ? 90 : 180;
-    return picture((right - left) * unit + 2 * pad, (low - top) * unit + 2 * pad, label, ...drawn, ...rounds,
+    const whole = picture((right - left) * unit + 2 * pad, (low - top) * unit + 2 * pad, label, ...drawn, ...rounds,
       svg('circle', {cx: sx, cy: sy, r: 5, class: 'start'}), svg('path', {d: 'M11 0L-8 8L-4 0L-8 -8Z', transform: `translate(${ex} ${ey}) rotate(${turn})`, class: 'agent'}));
+    whole.classList.add('way');
+    return whole;
   };
   const playActs = (puzzle, view) => {
     let letters = '';

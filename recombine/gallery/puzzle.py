@@ -48,7 +48,8 @@ class Puzzle:
     def packed(self) -> dict[str, Any]:
         """The puzzle as JSON values, with short names."""
         family, _, split, *_ = self.example.id.split("/")
-        said = {shortcut.name: shortcut.answer or "" for shortcut in self.example.explain().shortcuts}
+        shortcuts = self.example.explain().shortcuts
+        said = {s.name: s.answer or "" for s in shortcuts if s.answer != self.example.answer}
         return {
             "id": self.example.id,
             "family": family.split("@")[0],

@@ -20,9 +20,7 @@ def scan(example: Example) -> Puzzle:
     """A command to carry out, action by action."""
     command, letters = str(example.inputs["command"]), parse_actions(example.answer) or ""
     steps = [Step(_in_letters(text), _bracketed(text)) for text in example.explain().steps]
-    readers = [
-        Reader(r.name, r.does, [parse_actions(r.answers[0]) or ""]) for r in wrong_readers(example, [example.answer])
-    ]
+    readers = [Reader(r.name, r.does, [parse_actions(r.answers[0]) or ""]) for r in wrong_readers(example, [example.answer])]
     level = EASY if len(letters) <= 5 else HARDER if len(letters) <= 12 else HARDEST
     return Puzzle(example, "acts", level, command, [letters], steps, readers, example.answer)
 
@@ -61,7 +59,12 @@ def clutrr(example: Example) -> Puzzle:
         people = [i for name, i in number.items() if re.search(rf"\b{re.escape(name)}\b", text)]
         hops = [[number[s], RELATIONS[code], number[o]] for code, s, o in parse_hops(text) if s in number and o in number]
         steps.append(Step(text, [people, hops[-1:]]))
-    scene = {"people": list(plan.names), "women": [gender == 0 for gender in plan.genders], "facts": facts, "query": list(plan.query)}
+    scene = {
+        "people": list(plan.names),
+        "women": [gender == 0 for gender in plan.genders],
+        "facts": facts,
+        "query": list(plan.query),
+    }
     scene["words"] = sorted(RELATIONS)
     hops_needed = sum(fact.place >= 0 for fact in plan.facts)
     level = EASY if hops_needed <= 2 else HARDER if hops_needed <= 4 else HARDEST

@@ -138,13 +138,13 @@ def test_demo_replaces_its_own_folder_and_nothing_else(
     out = tmp_path / "demo"
     assert main(["demo", "--size", "3", "--out", str(out)]) == 0
     assert main(["demo", "--size", "4", "--out", str(out)]) == 0
-    assert len(list((out / "scan").rglob("*.parquet"))) > 1
-    (out / "scan" / "mine.txt").write_text("years of work")
+    assert len(list((out / "data" / "scan").rglob("*.parquet"))) > 1
+    (out / "data" / "scan" / "mine.txt").write_text("years of work")
     capsys.readouterr()
     assert main(["demo", "--size", "5", "--out", str(out)]) == 2
     assert "was not written by Recombine" in capsys.readouterr().err
-    assert (out / "scan" / "mine.txt").read_text() == "years of work"
-    assert (out / "scan" / "manifest.json").is_file(), "with a foreign file in it nothing is deleted"
+    assert (out / "data" / "scan" / "mine.txt").read_text() == "years of work"
+    assert (out / "data" / "scan" / "manifest.json").is_file(), "with a foreign file in it nothing is deleted"
 
 
 def test_demo_checks_its_words_before_it_touches_anything(tmp_path: Path) -> None:
