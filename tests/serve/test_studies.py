@@ -36,8 +36,7 @@ def _link(store: Store, study: str, role: str = "answer", group: str = "all") ->
 
 
 def _answers(store: Store, made: Design) -> str:
-    study = design.create(store, made)
-    return study
+    return design.create(store, made)
 
 
 SCAN = (Condition("scan/simple/test", 6), Condition("scan/length/test", 6))
@@ -123,7 +122,7 @@ def test_answers_of_people_stand_in_a_report(store: Store, tmp_path: Path, capsy
     store.close()
     out = tmp_path / "out"
     assert main(["study", str(store.path), "--export", study, "--out", str(out)]) == 0
-    assert {path.name for path in out.iterdir()} == {"people-all-1.jsonl", "people-all-2.jsonl", "table5.json"}
+    assert {path.name for path in out.iterdir()} == {"export.json", "people-all-1.jsonl", "people-all-2.jsonl", "table5.json"}
     first = read_answers(out / "people-all-1.jsonl")
     assert len(first) == 5
     assert next(iter(first.values())).more["difficulty"] == 2
@@ -319,3 +318,16 @@ def test_a_killed_server_loses_and_doubles_nothing(tmp_path: Path) -> None:
     assert found["kills"] == 2
     assert found["acknowledged"] >= 200
     assert (found["lost"], found["doubled"], found["unexpected"]) == (0, 0, 0)
+
+
+def test_an_export_never_writes_into_a_foreign_folder(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.sqlite")
+    study = _answers(store, Design("T", conditions=SCAN, practice=0))
+    store.close()
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "people-all-1.jsonl").write_text("years of work")
+    assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(out)]) == 2
+    assert [(p.name, p.read_text()) for p in out.iterdir()] == [("people-all-1.jsonl", "years of work")]
+    assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(tmp_path / "new")]) == 0
+    assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(tmp_path / "new")]) == 0
