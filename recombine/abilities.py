@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -67,6 +67,15 @@ class Probing(Protocol):
 
     def probe_parts(self, parts: Mapping[str, Iterable[Batch]]) -> Sequence[Mapping[str, str]]:
         """One line (column -> text) for each thing probed, from the batches of each `split/part` of a folder."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """Answerers that only this family has, beside those that every family has."""
+
+    @property
+    def ANSWERERS(self) -> Mapping[str, Callable[[Example], str | None]]:
+        """Name -> what answers an example from its inputs."""
 
 
 @runtime_checkable
