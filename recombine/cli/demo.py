@@ -140,7 +140,7 @@ def _seconds(started: float) -> str:
 
 def one_per_axis(item: Family) -> list[str]:
     """The first split of each axis that needs neither files nor a predicate of one's own."""
-    from recombine.jobs import HOLD_OUT
+    from recombine.predicates.draw import HOLD_OUT
 
     first: dict[str, str] = {}
     for name, split in item.SPLITS.items():
