@@ -34,6 +34,7 @@ VERBS: dict[str, str] = {
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
+    "history": "earlier runs of the same suite, with trends and intervals",
     "demo": "generate, verify and summarise every family; leaves a page to open",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
