@@ -44,11 +44,12 @@ NO_GENDER = 1e-3
 
 @dataclass(frozen=True)
 class KinshipMachineConfig:
-    """`epochs` over the facts in batches of `batch` pairs, with Adam at `rate`."""
+    """`epochs` over the facts in batches of `batch` pairs, with Adam at `rate`; `dropout`: share of features left out at each step."""
 
     epochs: int = 8
     batch: int = 1_024
     rate: float = 0.02
+    dropout: float = 0.3
 
 
 def padded(lists: Sequence[Sequence[int]]) -> NDArray[np.int64]:
@@ -90,13 +91,15 @@ class KinshipMachine:
         "all rules of composition",
     )
 
-    def __init__(self, config: KinshipMachineConfig, relations: Sequence[str], arrays: dict[str, NDArray[Any]]) -> None:
-        self.config, self.relations, self.arrays = config, tuple(relations), arrays
+    def __init__(
+        self, config: KinshipMachineConfig, relations: Sequence[str], common: Sequence[str], arrays: dict[str, NDArray[Any]]
+    ) -> None:
+        self.config, self.relations, self.common, self.arrays = config, tuple(relations), frozenset(common), arrays
         self.remembered: dict[tuple[str, ...], int] = {}
 
     def answer(self, example: Example) -> str:
         """The relation of the second asked person to the first; the likeliest single step if no chain is found."""
-        story = read(example)
+        story = read(example, self.common)
         people = len(story.people)
         pairs = [(a, b) for a in range(people) for b in range(people) if a != b]
         facts, links = self._facts(story, pairs)
@@ -144,6 +147,7 @@ class KinshipMachine:
     def save(self, folder: Path) -> None:
         """Write `machine.npz`."""
         header = {"machine": self.NAME, "config": asdict(self.config), "relations": list(self.relations)}
+        header["common"] = sorted(self.common)
         out = io.BytesIO()
         arrays = {name: array.astype(np.float32) for name, array in self.arrays.items()}
         np.savez_compressed(out, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
@@ -169,7 +173,8 @@ class KinshipMachine:
             if name not in arrays or arrays[name].shape != shape:
                 raise FileError(f"{shown(str(path))} is no kinship machine: {name} must have the shape {shape}.")
         try:
-            return cls(KinshipMachineConfig(**header["config"]), header["relations"], {name: arrays[name] for name in wanted})
+            config = KinshipMachineConfig(**header["config"])
+            return cls(config, header["relations"], header["common"], {name: arrays[name] for name in wanted})
         except TypeError as problem:
             raise FileError(f"{shown(str(path))} is no kinship machine: {str(problem)[:200]}.") from None
 
@@ -202,5 +207,12 @@ def best_path(links: Floats, query: tuple[int, int]) -> tuple[int, ...]:
     return best[1] if best is not None else query
 
 
-SHAPE = record({"machine": text(100, "kinship-machine"), "config": mapping(anything), "relations": listing(text(100), 1)})
+SHAPE = record(
+    {
+        "machine": text(100, "kinship-machine"),
+        "config": mapping(anything),
+        "relations": listing(text(100), 1),
+        "common": listing(text(100)),
+    }
+)
 """What the header of a kinship machine's file holds."""

@@ -7,7 +7,8 @@ closest mentions, tied to the two people: which word stands just before the seco
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from recombine import keys
@@ -23,6 +24,9 @@ MOST_BETWEEN = 14
 """Mentions that are farther apart than this are not read together."""
 CLOSEST = 3
 """Pairs of mentions that are read for one pair of people."""
+COMMON = 200
+"""Words that the reader knows; all others are one."""
+RARE = "<rare>"
 BUCKETS = 1 << 15
 """Features are hashed into so many rows."""
 
@@ -36,8 +40,11 @@ class Read(NamedTuple):
     query: tuple[int, int]
 
 
-def read(example: Example) -> Read:
-    """The story of an example; reads its text, the names and the query, and not its graph."""
+def read(example: Example, common: Container[str]) -> Read:
+    """The story of an example; reads its text, the names and the query, and not its graph.
+
+    Words that are not common become one and the same: what is rare in training says little about new wording.
+    """
     inputs = example.inputs
     if not {"story", "query", "entities"} <= set(inputs):
         raise UsageError(
@@ -47,7 +54,7 @@ def read(example: Example) -> Read:
     listed = "|".join(re.escape(name) for name in sorted(people, key=len, reverse=True))
     number = {name: i for i, name in enumerate(people)}
     marked = re.sub(rf"\[?(?<![\w-])({listed})(?![\w-])\]?", lambda m: f" @{number[m[1]]} ", str(inputs["story"]))
-    tokens = tuple(TOKEN.findall(marked.lower()))
+    tokens = tuple(token if token[0] == "@" or token in common else RARE for token in TOKEN.findall(marked.lower()))
     mentions: list[list[int]] = [[] for _ in people]
     for place, token in enumerate(tokens):
         if token[0] == "@":
@@ -56,9 +63,19 @@ def read(example: Example) -> Read:
     return Read(tokens, people, tuple(map(tuple, mentions)), (first, second))
 
 
+def common_words(examples: Sequence[Example], relations: Sequence[str]) -> tuple[str, ...]:
+    """The commonest words of the stories, the stops, and the names of relations."""
+    counts: Counter[str] = Counter()
+    for example in examples:
+        names = {name.lower() for name in map(str, example.inputs["entities"])}
+        counts.update(token for token in TOKEN.findall(str(example.inputs["story"]).lower()) if token not in names)
+    commonest = sorted(counts, key=lambda word: (-counts[word], word))[:COMMON]
+    return tuple(sorted({*commonest, *relations, *".,;:!?"}))
+
+
 def bucket(*parts: str) -> int:
-    """The row of a feature."""
-    return keys.state("kinship feature", *parts) % BUCKETS
+    """The row of a feature; row 0 stands for a feature that is left out."""
+    return 1 + keys.state("kinship feature", *parts) % (BUCKETS - 1)
 
 
 def closest(story: Read, a: int, b: int) -> list[tuple[int, int]]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine import kernels
+from recombine import kernels, keys
 from recombine.errors import UsageError, shown
 from recombine.models.kinship_machine import KinshipMachine, KinshipMachineConfig, logits, padded, shares
 from recombine.models.kinship_machine_rules import learn_rules
-from recombine.models.kinship_machine_text import BUCKETS, pair_features, person_features, read
+from recombine.models.kinship_machine_text import BUCKETS, Read, common_words, pair_features, person_features, read
 from recombine.models.set_machine_finder import KERNEL_NAME
 from recombine.models.set_machine_train import Adam, order_of
 
@@ -36,8 +36,11 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
     relations = sorted({r for graph in graphs for r in graph["relations"]} | {example.answer for example in examples})
     number = {relation: i for i, relation in enumerate(relations)}
     remembered: dict[tuple[str, ...], int] = {}
-    pairs, labels = _pairs(examples, number, remembered)
-    people, genders = _people(examples, remembered)
+    common = common_words(examples, relations)
+    stories = [read(example, frozenset(common)) for example in examples]
+    pairs, labels = _pairs(stories, graphs, number, remembered)
+    people = [person_features(story, person, remembered) for story in stories for person in range(len(story.people))]
+    genders = np.array([gender for graph in graphs for gender in graph["genders"]], np.int64)
     reader, reader_bias, curve = _fit(pairs, labels, len(relations) + 1, task.config, task.seed, "reader")
     gender, gender_bias, _ = _fit(people, genders, 2, task.config, task.seed, "gender")
     task.say(f"reader: {len(pairs):,} pairs of people, loss {curve[-1]:.4f}")
@@ -53,11 +56,11 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
         "relation_gender": counted / counted.sum(1, keepdims=True), "rules": rules,
     }  # fmt: skip
     figures = {"pairs": len(pairs), "stories": len(examples), "chains": len(known), "reader_loss": curve}
-    return KinshipMachine(task.config, relations, arrays), figures
+    return KinshipMachine(task.config, relations, common, arrays), figures
 
 
 def _pairs(
-    examples: Sequence[Example], number: dict[str, int], remembered: dict[tuple[str, ...], int]
+    stories: Sequence[Read], graphs: Sequence[Any], number: dict[str, int], remembered: dict[tuple[str, ...], int]
 ) -> tuple[list[list[int]], Ints]:
     """Features and labels of ordered pairs: the stated relation, or none for people that no fact ties.
 
@@ -65,8 +68,7 @@ def _pairs(
     """
     found: list[list[int]] = []
     labels: list[int] = []
-    for example in examples:
-        story, graph = read(example), example.inputs["graph"]
+    for story, graph in zip(stories, graphs, strict=True):
         stated = {(a, b): number[r] for (a, b), r in zip(graph["edges"], graph["relations"], strict=True)}
         for a in range(len(story.people)):
             for b in range(len(story.people)):
@@ -76,15 +78,6 @@ def _pairs(
                         found.append(features)
                         labels.append(stated.get((a, b), len(number)))
     return found, np.array(labels, np.int64)
-
-
-def _people(examples: Sequence[Example], remembered: dict[tuple[str, ...], int]) -> tuple[list[list[int]], Ints]:
-    found, genders = [], []
-    for example in examples:
-        story = read(example)
-        found += [person_features(story, person, remembered) for person in range(len(story.people))]
-        genders += example.inputs["graph"]["genders"]
-    return found, np.array(genders, np.int64)
 
 
 def _chain(example: Example, number: dict[str, int]) -> tuple[int, ...]:
@@ -114,19 +107,24 @@ def _fit(
     }
     adam = Adam(weights, (0.9, 0.99))
     kernel = kernels.for_rows(KERNEL_NAME, len(seen))
-    curve = []
+    curve, width = [], seen.shape[1]
     steps, step = config.epochs * -(-len(seen) // config.batch), 0
     for epoch in range(config.epochs):
         order, total = order_of(len(seen), "kinship machine", what, seed, epoch), 0.0
         for start in range(0, len(order), config.batch):
             rows = order[start : start + config.batch]
-            p = shares(logits(weights["table"], weights["bias"], seen[rows]))
+            drawn = keys.states(keys.state("kinship machine", what, seed, "dropout", step), 0, len(rows) * width)
+            is_left_out = (drawn.reshape(len(rows), width) >> np.uint64(40)) < config.dropout * (1 << 24)
+            shown_now = np.where(is_left_out & (seen[rows] >= 0), 0, seen[rows])
+            p = shares(logits(weights["table"], weights["bias"], shown_now))
             total -= float(np.log(p[np.arange(len(rows)), labels[rows]] + 1e-12).sum())
             p[np.arange(len(rows)), labels[rows]] -= 1.0
             slopes = (p / len(rows)).astype(np.float32)
             to_table, to_bias = np.zeros_like(weights["table"]), np.zeros((1, classes), np.float32)
-            kernel.spread_features(seen[rows], np.zeros(len(rows), np.int64), slopes, to_table, to_bias)
+            kernel.spread_features(shown_now, np.zeros(len(rows), np.int64), slopes, to_table, to_bias)
+            to_table[0] = 0.0
             adam.step({"table": to_table, "bias": to_bias[0]}, config.rate * (1.0 - step / steps))
             step += 1
         curve.append(round(total / len(order), 5))
+    weights["table"][1:] *= np.float32(1.0 - config.dropout)  # all features are seen from now on
     return weights["table"], weights["bias"], curve
