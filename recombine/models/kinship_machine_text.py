@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from recombine.core import Example
 
 TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?]")
-NEAR = 4
-"""Words on either side of a mention that make features of their own."""
-MOST_BETWEEN = 14
-"""Mentions that are farther apart than this are not read together."""
-CLOSEST = 3
+INSIDE, BEFORE, BEHIND = 5, 2, 4
+"""Words that are tied to a mention: towards the other mention, before the first mention, behind the second one."""
+STOPS = frozenset(".!?")
+CLOSEST = 2
 """Pairs of mentions that are read for one pair of people."""
+MOST_BETWEEN = 18
+"""Mentions that are farther apart than this are not read together."""
 COMMON = 200
 """Words that the reader knows; all others are one."""
 RARE = "<rare>"
@@ -74,14 +75,23 @@ def common_words(examples: Sequence[Example], relations: Sequence[str]) -> tuple
 
 
 def bucket(*parts: str) -> int:
-    """The row of a feature; row 0 stands for a feature that is left out."""
-    return 1 + keys.state("kinship feature", *parts) % (BUCKETS - 1)
+    """The row of a feature: in the first half for words between two mentions, in the second for all others.
+
+    Row 0 stands for a feature that is left out.
+    """
+    half, word = BUCKETS // 2, keys.state("kinship feature", *parts)
+    return 1 + word % (half - 1) if parts[2:3] == ("between",) else half + word % half
 
 
 def closest(story: Read, a: int, b: int) -> list[tuple[int, int]]:
-    """The closest mentions of two people, closest first."""
+    """The closest mentions of two people, closest first; mentions in one sentence come before all others."""
     pairs = [(p, q) for p in story.mentions[a] for q in story.mentions[b] if abs(p - q) <= MOST_BETWEEN]
-    return sorted(pairs, key=lambda pair: (abs(pair[0] - pair[1]), pair))[:CLOSEST]
+
+    def far(pair: tuple[int, int]) -> tuple[bool, int, tuple[int, int]]:
+        low, high = sorted(pair)
+        return any(token in STOPS for token in story.tokens[low:high]), high - low, pair
+
+    return sorted(pairs, key=far)[:CLOSEST]
 
 
 def pair_features(story: Read, a: int, b: int, names: dict[tuple[str, ...], int]) -> list[int]:
@@ -92,7 +102,7 @@ def pair_features(story: Read, a: int, b: int, names: dict[tuple[str, ...], int]
     found: list[int] = []
     for rank, (p, q) in enumerate(closest(story, a, b)):
         for feature in _window(story.tokens, p, q):
-            key = (str(min(rank, 1)), *feature)
+            key = (str(rank), *feature)
             if key not in names:
                 names[key] = bucket(*key)
             found.append(names[key])
@@ -103,29 +113,35 @@ def _window(tokens: Sequence[str], p: int, q: int) -> Iterator[tuple[str, ...]]:
     """Features of two mentions: p of the person from whom the relation is seen, q of the other."""
     order = "AB" if p < q else "BA"
     low, high = min(p, q), max(p, q)
-
-    def word(place: int) -> str:
-        if place == p:
-            return "A"
-        if place == q:
-            return "B"
-        token = tokens[place] if 0 <= place < len(tokens) else "<edge>"
-        return "@" if token[0] == "@" else token
-
+    between = ["@" if token[0] == "@" else token for token in tokens[low + 1 : high]]
     yield order, "distance", str(min(high - low, 8))
-    between = [word(i) for i in range(low + 1, high)]
     yield order, "people between", str(between.count("@"))
-    yield order, "stops between", str(sum(said in ".!?" for said in between))
+    yield order, "stops between", str(sum(said in STOPS for said in between))
     for token in dict.fromkeys(between):
         yield order, "between", token
-    for name, place in (("first", low), ("second", high)):
-        for step in range(1, NEAR + 1):
-            for sign in (-1, 1):
-                yield order, name, str(sign * step), word(place + sign * step)
-        for start in (-3, -2, -1, 1, 2):
-            yield order, name, "pair", str(start), word(place + start), word(place + start + 1)
-        yield order, name, "left", word(place - 3), word(place - 2), word(place - 1)
-        yield order, name, "right", word(place + 1), word(place + 2), word(place + 3)
+    sides = (
+        ("inside first", between[:INSIDE]),
+        ("inside second", between[::-1][:INSIDE]),
+        ("before", _until_stop(tokens[max(0, low - BEFORE) : low][::-1])),
+        ("behind", _until_stop(tokens[high + 1 : high + 1 + BEHIND])),
+    )
+    for name, row in sides:
+        padded = [*row, "<edge>"]
+        for step, token in enumerate(padded):
+            yield order, name, str(step), token
+            if step:
+                yield order, name, str(step), padded[step - 1], token
+        yield order, name, "three", *padded[:3]
+
+
+def _until_stop(row: Sequence[str]) -> list[str]:
+    """The words up to the end of a sentence, other people made one."""
+    found = []
+    for token in row:
+        found.append("@" if token[0] == "@" else token)
+        if token in STOPS:
+            break
+    return found
 
 
 def person_features(story: Read, person: int, names: dict[tuple[str, ...], int]) -> list[int]:
@@ -136,7 +152,7 @@ def person_features(story: Read, person: int, names: dict[tuple[str, ...], int])
             at = place + step
             token = story.tokens[at] if 0 <= at < len(story.tokens) else "<edge>"
             told.append(("near", str(step), "@" if token[0] == "@" else token))
-            if step > 1 and token in (".", "!", "?"):
+            if step > 1 and token in STOPS:
                 break
         following = [t for t in story.tokens[place + 1 : place + 10] if t in ("he", "she", "his", "her", "him") or t[0] == "@"]
         told.append(("then", *following[:1]))

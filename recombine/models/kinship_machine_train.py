@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,8 +42,8 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
     pairs, labels = _pairs(stories, graphs, number, remembered)
     people = [person_features(story, person, remembered) for story in stories for person in range(len(story.people))]
     genders = np.array([gender for graph in graphs for gender in graph["genders"]], np.int64)
-    reader, reader_bias, curve = _fit(pairs, labels, len(relations) + 1, task.config, task.seed, "reader")
-    gender, gender_bias, _ = _fit(people, genders, 2, task.config, task.seed, "gender")
+    reader, reader_bias, curve = _fit(pairs, labels, len(relations) + 1, task.config, task.seed)
+    gender, gender_bias, _ = _fit(people, genders, 2, replace(task.config, dropout=0.0), task.seed)
     task.say(f"reader: {len(pairs):,} pairs of people, loss {curve[-1]:.4f}")
     counted = np.full((len(relations), 2), 0.5)
     for graph in graphs:
@@ -97,7 +98,7 @@ def _chain(example: Example, number: dict[str, int]) -> tuple[int, ...]:
 
 
 def _fit(
-    features: list[list[int]], labels: Ints, classes: int, config: KinshipMachineConfig, seed: int, what: str
+    features: list[list[int]], labels: Ints, classes: int, config: KinshipMachineConfig, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], list[float]]:
     """A linear classifier over hashed features, by Adam on the cross-entropy: table, bias, mean loss of each epoch."""
     seen = padded(features)
@@ -110,12 +111,12 @@ def _fit(
     curve, width = [], seen.shape[1]
     steps, step = config.epochs * -(-len(seen) // config.batch), 0
     for epoch in range(config.epochs):
-        order, total = order_of(len(seen), "kinship machine", what, seed, epoch), 0.0
+        order, total = order_of(len(seen), "kinship machine", classes, seed, epoch), 0.0
         for start in range(0, len(order), config.batch):
             rows = order[start : start + config.batch]
-            drawn = keys.states(keys.state("kinship machine", what, seed, "dropout", step), 0, len(rows) * width)
+            drawn = keys.states(keys.state("kinship machine", classes, seed, "dropout", step), 0, len(rows) * width)
             is_left_out = (drawn.reshape(len(rows), width) >> np.uint64(40)) < config.dropout * (1 << 24)
-            shown_now = np.where(is_left_out & (seen[rows] >= 0), 0, seen[rows])
+            shown_now = np.where(is_left_out & (seen[rows] >= BUCKETS // 2), 0, seen[rows])
             p = shares(logits(weights["table"], weights["bias"], shown_now))
             total -= float(np.log(p[np.arange(len(rows)), labels[rows]] + 1e-12).sum())
             p[np.arange(len(rows)), labels[rows]] -= 1.0
@@ -126,5 +127,5 @@ def _fit(
             adam.step({"table": to_table, "bias": to_bias[0]}, config.rate * (1.0 - step / steps))
             step += 1
         curve.append(round(total / len(order), 5))
-    weights["table"][1:] *= np.float32(1.0 - config.dropout)  # all features are seen from now on
+    weights["table"][BUCKETS // 2 :] *= np.float32(1.0 - config.dropout)  # all features are seen from now on
     return weights["table"], weights["bias"], curve
