@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.columns import Column
-    from recombine.core import Batch, Example, Job, Problem
+    from recombine.core import Batch, Example, Job, Problem, Score
     from recombine.facets import Facet, Value
 
 Sight = Literal["text", "picture", "both"]
@@ -51,6 +51,14 @@ class Picturing(Protocol):
 
     def survey_pictures(self, survey: Mapping[str, Any]) -> Mapping[str, str]:
         """Title -> SVG."""
+
+
+@runtime_checkable
+class Depicting(Protocol):
+    """A picture of an example with or without what gives the answer away."""
+
+    def depict(self, example: Example, solution: bool) -> str:
+        """The picture as SVG."""
 
 
 @runtime_checkable
@@ -186,6 +194,14 @@ class State(Protocol):
 
     def expert(self) -> tuple[str, ...]:
         """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
+
+
+@runtime_checkable
+class Scoring(Protocol):
+    """The verdicts on many answers at once, equal to those of `score` one by one."""
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> Sequence[Score]:
+        """The verdict on one answer to each of these rows of the batch; without `named`, no mistake is named."""
 
 
 @runtime_checkable

@@ -58,11 +58,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rows that a run does not answer: count them as wrong, or leave them out (otherwise they are an error)",
     )
     parser.add_argument("--rows", metavar="FILE", help="score only the rows whose ids this file lists, one a line")
+    parser.add_argument(
+        "--where",
+        metavar="PREDICATE",
+        help='score only the rows that fit: "verb = push and distance > 3" (facets: recombine list FAMILY --facets)',
+    )
     parser.add_argument("--out", metavar="DIR", help="where the report goes")
     parser.add_argument(
         "--examples", type=whole_number, default=200, metavar="N", help="the most examples in the page (default 200)"
     )
-    parser.add_argument("--figures", metavar="DIR", help="write every chart as SVG and every table as CSV into this folder")
+    parser.add_argument(
+        "--figures", metavar="DIR", help="write every chart as SVG and PDF and every table as CSV into this folder"
+    )
     parser.add_argument("--latex", metavar="FILE", help="write the accuracies as a LaTeX table (booktabs)")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
@@ -70,8 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
     from recombine.evaluate.answers import read_ids
-    from recombine.evaluate.evaluate import evaluate_all, findings
+    from recombine.evaluate.evaluate import evaluate_all
     from recombine.evaluate.export import latex, write_figures
+    from recombine.evaluate.findings import findings
     from recombine.evaluate.report import write_report
     from recombine.evaluate.verdict import coverage_lines, verdict
     from recombine.files import own_file, own_folder, write_text
@@ -88,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             parts=arguments.part,
             missing=arguments.missing,
             rows=read_ids(Path(arguments.rows)) if arguments.rows else None,
+            where=arguments.where,
             on_rows=tick,
         )
     found = findings(evaluation)

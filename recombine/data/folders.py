@@ -70,10 +70,18 @@ class Folder:
         return [inside(self.path, shard.path) for shard in self.plan.shards if shard.part == number]
 
     def batches(self, number: int) -> Iterator[Batch]:
-        """The rows of a part, some thousands at a time."""
-        for file in self.files(number):
+        """The rows of a part, some thousands at a time; an error if a file has another number of rows than its manifest says."""
+        for shard in self.plan.shards:
+            if shard.part != number:
+                continue
+            file, read = inside(self.path, shard.path), 0
             for table in self.tables(file):
+                read += table.num_rows
                 yield columns.from_arrow(table, self.plan.parts[number].job)
+            if read != shard.stop - shard.start:
+                raise FileError(
+                    f"{shown(str(file))} has {read:,} rows, its manifest says {shard.stop - shard.start:,}; run `recombine verify`."
+                )
 
     def tables(self, file: Path) -> Iterator[pa.Table]:
         """The rows of one file as Arrow tables."""

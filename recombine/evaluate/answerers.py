@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from recombine import keys
@@ -17,6 +18,16 @@ TRAIN_ROWS = 500
 SHORTCUT = "shortcut:"
 MADE_UP = "careless"
 """The answerer that stands in for a model in demonstrations; it is no baseline."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An answerer that always says the same, so that nobody needs to show it the example."""
+
+    answer: str
+
+    def __call__(self, _example: Example) -> str:
+        return self.answer
 
 
 def _oracle(_train: Sequence[Example]) -> Answerer:
@@ -32,7 +43,7 @@ def _random(train: Sequence[Example]) -> Answerer:
 def _majority(train: Sequence[Example]) -> Answerer:
     counts = Counter(example.answer for example in _nonempty(train))
     commonest = min(counts, key=lambda answer: (-counts[answer], answer))
-    return lambda _example: commonest
+    return Constant(commonest)
 
 
 def _bag_of_words(train: Sequence[Example]) -> Answerer:
