@@ -91,6 +91,13 @@ MACHINES: dict[str, Entry] = {
         "learnt operations on sets of objects, and a learnt actor (gscan, reascan)",
         ("word", "does", "p", "means"),
     ),
+    "kinship-machine": Entry(
+        "recombine.models.kinship_machine:KinshipMachine",
+        "recombine.models.kinship_machine_train:train",
+        "story",
+        "learnt reader of facts and learnt rules of composition (clutrr, from text)",
+        ("first", "second", "makes", "p"),
+    ),
 }
 """Every machine of `recombine train`, by name."""
 
