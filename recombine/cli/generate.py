@@ -24,6 +24,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("family", help="scan, nacs, gscan, reascan, clutrr or lilgym")
     add_request(parser, several=True)
     parser.add_argument("--suite", metavar="NAME", help="a whole published suite in one folder: paper")
+    parser.add_argument(
+        "--hold-out-mcd", nargs="?", const="max", metavar="D",
+        help="choose rows with compound divergence D between train and test (the largest, if D is left out)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--train", type=whole_number, metavar="N", help="rows of the training part, for --hold-out and --hold-out-mcd"
+    )
+    parser.add_argument(
+        "--test", type=whole_number, metavar="N", help="rows of the test part, for --hold-out and --hold-out-mcd"
+    )
     parser.add_argument("--size", type=whole_number, metavar="N", help="rows of each part (default: the split's own size)")
     parser.add_argument(
         "--format", default="parquet", metavar="F", help="parquet (default), jsonl, or native: the originally released layout"
@@ -82,6 +92,10 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     from recombine.data.suites import make_suite
     from recombine.errors import UsageError
 
+    if arguments.hold_out_mcd is not None:
+        return _mcd_plan(arguments)
+    if arguments.train is not None or arguments.test is not None:
+        return _sized_plan(arguments)
     words = {
         "size": arguments.size,
         "seed": arguments.seed,
@@ -94,3 +108,44 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     if arguments.split or arguments.part:
         raise UsageError("--suite names all splits and parts itself; leave out --split and --part.")
     return make_suite(arguments.family, arguments.suite, **words)
+
+
+def _mcd_plan(arguments: argparse.Namespace) -> Plan:
+    """The plan of a split by divergence."""
+    from recombine.data.mcd import make_mcd_plan
+    from recombine.errors import UsageError, shown
+
+    if arguments.suite or arguments.part or arguments.size is not None or arguments.hold_out is not None:
+        raise UsageError("--hold-out-mcd chooses train and test itself: leave out --suite, --part, --size and --hold-out.")
+    try:
+        target = None if arguments.hold_out_mcd == "max" else float(arguments.hold_out_mcd)
+    except ValueError:
+        raise UsageError(f"--hold-out-mcd is {shown(arguments.hold_out_mcd)}, but takes a number such as 0.5.") from None
+    splits = arguments.split or [None]
+    if len(splits) > 1:
+        raise UsageError("--hold-out-mcd takes its rows from one split; name one --split.")
+    plan, choice = make_mcd_plan(
+        arguments.family, target, split=splits[0], seed=arguments.seed, recipe=arguments.recipe, options=options_of(arguments),
+        format=arguments.format, sizes=(arguments.train, arguments.test),
+    )  # fmt: skip
+    say(f"found atom divergence {choice.atoms:.4f} and compound divergence {choice.compounds:.4f}")
+    return plan
+
+
+def _sized_plan(arguments: argparse.Namespace) -> Plan:
+    """The plan of train and test, each with a size of its own."""
+    from dataclasses import replace
+
+    from recombine.data.plan import make_plan
+    from recombine.errors import UsageError
+
+    if arguments.suite or arguments.part or arguments.size is not None:
+        raise UsageError("--train and --test say the sizes of these two parts: leave out --suite, --part and --size.")
+    plans = [
+        make_plan(
+            arguments.family, tuple(arguments.split or ()), (part,), size=size, seed=arguments.seed, recipe=arguments.recipe,
+            options=options_of(arguments), format=arguments.format,
+        )
+        for part, size in (("train", arguments.train), ("test", arguments.test))
+    ]  # fmt: skip
+    return replace(plans[0], parts=(*plans[0].parts, *plans[1].parts))
