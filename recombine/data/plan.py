@@ -15,6 +15,7 @@ from recombine import keys
 from recombine.abilities import Bounded, Cutting, Filing, Listing, Picking
 from recombine.core import Batch, Family, Job
 from recombine.data.columns import join, take
+from recombine.difficulty import DIFFICULTY
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family
 from recombine.jobs import default_split, make_job, part_size, with_predicate
@@ -265,6 +266,11 @@ def make_plan(
     if format not in SUFFIXES:
         raise UnknownName("format", format, SUFFIXES)
     plans: list[PartPlan] = []
+    if DIFFICULTY in (options or {}):
+        if splits or parts:
+            raise UsageError("difficulty stands for a split and a part of its own; leave out split and part.")
+        plans.append(plan_part(found, make_job(found, None, None, recipe, seed, options), size))
+        return Plan(found.NAME, plans[0].job.version, format, tuple(plans))
     options = with_predicate(found, options)
     for split in splits or (default_split(found, options),):
         if split not in found.SPLITS:
