@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Sight = Literal["text", "picture", "both"]
 """How a model sees a world."""
+Tree = tuple[str, tuple["Tree", ...]]
+"""A derivation: the label of a node and its children."""
 
 
 @runtime_checkable
@@ -171,6 +173,14 @@ class Faceted(Protocol):
 
     def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
         """The same for a whole batch, for these facets; `Ragged` for facets that an example has several times."""
+
+
+@runtime_checkable
+class Deriving(Protocol):
+    """A family whose examples have a derivation tree: divergence then counts its subtrees instead of pairs of facets."""
+
+    def derivation(self, example: Example) -> Tree:
+        """The tree of one example; its labels are the atoms."""
 
 
 @runtime_checkable
