@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -83,16 +84,16 @@ def values_of(column: Column) -> list[Any]:
         return _cut(bytes(column.data).decode(), column) if _is_ascii(column) else [column[row] for row in range(len(column))]
     if isinstance(column, Ragged):
         flat, offsets = values_of(column.values), column.offsets.tolist()
-        return [flat[start:stop] for start, stop in zip(offsets, offsets[1:], strict=False)]
+        return [flat[start:stop] for start, stop in pairwise(offsets)]
     listed: list[Any] = column.tolist() if hasattr(column, "tolist") else list(column)
     return listed
 
 
 def _is_ascii(column: Text) -> bool:
     """Whether every byte is a letter, so that offsets of bytes are offsets of letters."""
-    return not len(column.data) or int(column.data.max()) < 128  # noqa: PLR2004 - the end of ASCII
+    return not len(column.data) or int(column.data.max()) < 128
 
 
 def _cut(text: str, column: Text) -> list[str]:
     offsets = column.offsets.tolist()
-    return [text[start:stop] for start, stop in zip(offsets, offsets[1:], strict=False)]
+    return [text[start:stop] for start, stop in pairwise(offsets)]
