@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="DIR",
-        help="a folder made by recombine generate; may be repeated for one joint report",
+        help="a folder made by recombine generate, or a suite; may be repeated for one joint report",
     )
     parser.add_argument(
         "--answers",
@@ -76,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
+    from recombine.data.fresh import expand
     from recombine.evaluate.answers import read_ids
     from recombine.evaluate.evaluate import evaluate_all
     from recombine.evaluate.export import latex, write_figures
@@ -89,8 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
     with progress("evaluate", 0) as tick:
+        folders, suite = expand(arguments.data)
         evaluation = evaluate_all(
-            arguments.data,
+            folders,
             answers,
             baselines=arguments.baselines or ["majority"],
             parts=arguments.part,
@@ -99,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
             where=arguments.where,
             on_rows=tick,
         )
-    found = findings(evaluation)
+    found = {**findings(evaluation), "suite": suite}
     words = [
         "DIR" if before == "--out" else word for before, word in zip(["", *arguments.words], arguments.words, strict=False)
     ]

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from recombine.models.sequence_machine import Alphabet, Entry
 
 
+FOUND_BY = "recombine identify"
+"""Stands in every file that this verb writes."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine identify`."""
     parser.add_argument("data", help="scan or nacs, or a folder of theirs")
@@ -33,13 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Learn, vary, print."""
     from recombine.cli.train import request_of
-    from recombine.files import Kind, begins_with, own_file
+    from recombine.files import Kind, holds, own_file
     from recombine.models.identification import identify
     from recombine.models.machines import fit_rows
     from recombine.models.sequence_machine import Entry, SequenceMachineConfig, alphabet_of, pairs_of, sides
     from recombine.models.sequence_machine_train import one_search
 
-    out = own_file(arguments.out, Kind("a file of `recombine identify`", begins_with(b"{"))) if arguments.out else None
+    is_ours = lambda file: holds(file, lambda found: found["found_by"] == FOUND_BY)
+    out = own_file(arguments.out, Kind("a file of `recombine identify`", is_ours)) if arguments.out else None
     request = request_of(arguments)
     rows = list(fit_rows(request, arguments.part))
     alphabet = alphabet_of(rows)
@@ -101,4 +106,4 @@ def _write(out: Path, found: Identification, alphabet: Alphabet) -> None:
         }
         for item in found.words
     ]
-    write_json(out, {"tests": found.tests, "open": found.open, "words": words})
+    write_json(out, {"found_by": FOUND_BY, "tests": found.tests, "open": found.open, "words": words})

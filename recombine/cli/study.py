@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from recombine.serve.studies.store import Store
 
 
+EXPORT = "export.json"
+"""The file by which a later export knows the folder as its own."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine study`."""
     parser.add_argument("file", help="the SQLite file of the studies; the same as `recombine serve --studies`")
@@ -103,16 +107,16 @@ def _list(store: Store, only: str | None = None) -> None:
 def _export(store: Store, arguments: argparse.Namespace) -> None:
     from recombine.cli.printing import say
     from recombine.errors import UsageError
-    from recombine.files import Kind, own_folder, write_text
+    from recombine.files import Kind, holds, own_folder, write_json, write_text
     from recombine.serve.studies import design, export
 
     if not arguments.out:
         raise UsageError("--export needs --out DIR.")
     made = design.design_of(store.study(arguments.export)[1])
-    kind = Kind(
-        "files of `recombine study`", lambda folder: any(folder.glob("people-*.jsonl")) or (folder / "templates.json").is_file()
-    )
+    is_ours = lambda folder: holds(folder / EXPORT, lambda found: found["exported_by"] == "recombine study")
+    kind = Kind("an export of `recombine study`", is_ours)
     folder = own_folder(arguments.out, kind)
+    write_json(folder / EXPORT, {"exported_by": "recombine study", "study": arguments.export})
     for name, text in export.files(store, arguments.export, made.reviewers, made.seed):
         write_text(folder / name, text)
         say(f"wrote {folder / name}")

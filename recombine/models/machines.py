@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, cast
 
 from recombine import __version__
 from recombine.errors import FileError, UnknownName, UsageError, shown
-from recombine.files import Kind, check_path, holds, inside, own_folder, read_json, sweep, write_json
+from recombine.files import Kind, check_path, holds, inside, own_folder, read_json, remove_own, sweep, write_json
 from recombine.models.configs import changed
 from recombine.schemas import anything, check, mapping, number, record, text, whole
 
@@ -90,6 +90,13 @@ MACHINES: dict[str, Entry] = {
         "command, grid",
         "learnt operations on sets of objects, and a learnt actor (gscan, reascan)",
         ("word", "does", "p", "means"),
+    ),
+    "kinship-machine": Entry(
+        "recombine.models.kinship_machine:KinshipMachine",
+        "recombine.models.kinship_machine_train:train",
+        "story",
+        "learnt reader of facts and learnt rules of composition (clutrr, from text)",
+        ("first", "second", "makes", "p"),
     ),
 }
 """Every machine of `recombine train`, by name."""
@@ -165,8 +172,7 @@ def train_machine(
         figures,
     )
     write_json(out / RESULT, asdict(result))
-    for path in sorted(out.glob(f"{PROGRESS}.*")):
-        path.unlink()
+    remove_own(out, lambda name: name.startswith(f"{PROGRESS}."))
     return machine, result
 
 

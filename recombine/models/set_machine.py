@@ -50,7 +50,7 @@ class SetMachineConfig:
     `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
     """
 
-    rows: int = 600_000
+    rows: int = 400_000
     batch: int = 256
     finder_rate: float = 0.03
     actor_rate: float = 2e-3

@@ -41,9 +41,13 @@ Ints = NDArray[np.int64]
 STATE = "progress.npz"
 CHECKPOINT_SECONDS, SAY_ROWS, CHUNK = 60.0, 50_000, 16
 """Batches of like length are made inside chunks of so many batches."""
-FLOOR, HEAD = 0.02, 1.25
+LAST_RATE, HEAD = 0.02, 1.25
 """The rate is full at first, falls in a straight line from a fifth of the way on, and ends at this share."""
 CLIP = 1.0
+FLOOR = 1e-8
+"""Added to the root of Adam's mean square."""
+WINDOW = 100
+"""Steps whose mean loss decides whether the finder is the best so far."""
 
 
 class Adam:
@@ -63,7 +67,7 @@ class Adam:
             mean, square = self.mean[name], self.square[name]
             mean += (1 - b1) * (grad - mean)
             square += (1 - b2) * (grad * grad - square)
-            self.parameters[name] -= (size * mean / (np.sqrt(square) + 1e-8)).astype(self.parameters[name].dtype)
+            self.parameters[name] -= (size * mean / (np.sqrt(square) + FLOOR)).astype(self.parameters[name].dtype)
 
 
 def clipped(grads: Parameters) -> Parameters:
@@ -149,6 +153,8 @@ class Learner:
         self.finder = new_parameters(words, rng)
         self.actor = new_actor(words, lesson.rows.grid, (c.first, c.second), rng)
         self.of_finder, self.of_actor = Adam(self.finder, (0.9, 0.99)), Adam(self.actor, (0.9, 0.999))
+        self.kept = {name: array.copy() for name, array in self.finder.items()}
+        self.least_loss, self.window = np.inf, 0.0
         self.step, self.visited = 0, 0
         self.spent = {"seconds": 0.0, "cpu_seconds": 0.0}
         self.desk = new_desk(lesson.rows)
@@ -157,9 +163,10 @@ class Learner:
         """One step on a batch: losses of finder and actor, and the share of actions that were right."""
         lesson, c = self.lesson, self.lesson.config
         done = self.visited / c.rows
-        rate = min(1.0, HEAD * (1.0 - done) + FLOOR)
+        rate = min(1.0, HEAD * (1.0 - done) + LAST_RATE)
         shares = shares_of(lesson, order)
         loss, scores = self._find(order, shares, rate * c.finder_rate)
+        self._keep(loss)
         chosen = np.where(shares > 0, scores, -1.0).argmax(1)
         sizes = lesson.rows.objects[order, chosen, 0].astype(np.int64)
         moments, right = moments_of(lesson, order, sizes, self.step)
@@ -183,12 +190,29 @@ class Learner:
         self.of_finder.step(clipped(spread(self.finder, grads)), rate)
         return float(total) / len(order), scores
 
+    def _keep(self, loss: float) -> None:
+        """Keep the finder with the least loss over a window of steps on all commands.
+
+        Once nearly all targets are found its gradients are tiny, Adam scales them up, and a word may lose its meaning again.
+        """
+        self.window += loss
+        if self.step % WINDOW == WINDOW - 1:
+            is_last_stage = self.visited >= max(self.lesson.config.short_rows, self.lesson.config.middle_rows)
+            if is_last_stage and self.window / WINDOW < self.least_loss:
+                self.least_loss = self.window / WINDOW
+                self.kept = {name: array.copy() for name, array in self.finder.items()}
+            self.window = 0.0
+
+    def best_finder(self) -> Parameters:
+        """The kept finder; the present one if the run was too short for a window."""
+        return self.kept if np.isfinite(self.least_loss) else self.finder
+
     # --- checkpoints ---
 
     def _groups(self) -> dict[str, Parameters]:
         a, b = self.of_finder, self.of_actor
         return {
-            "finder": self.finder, "actor": self.actor, "finder.mean": a.mean, "finder.square": a.square, "actor.mean": b.mean,
+            "finder": self.finder, "kept": self.kept, "actor": self.actor, "finder.mean": a.mean, "finder.square": a.square, "actor.mean": b.mean,
             "actor.square": b.square,
         }  # fmt: skip
 
@@ -197,7 +221,8 @@ class Learner:
         found: dict[str, NDArray[Any]] = {
             f"{group}/{name}": array for group, parts in self._groups().items() for name, array in parts.items()
         }
-        found["standing"] = np.array([self.step, self.visited, self.spent["seconds"], self.spent["cpu_seconds"]], np.float64)
+        spent = self.spent["seconds"], self.spent["cpu_seconds"]
+        found["standing"] = np.array([self.step, self.visited, *spent, self.least_loss, self.window], np.float64)
         return found
 
     def restore(self, found: Any) -> None:
@@ -207,6 +232,7 @@ class Learner:
                 parts[name][...] = found[f"{group}/{name}"]
         self.step, self.visited = int(found["standing"][0]), int(found["standing"][1])
         self.spent = {"seconds": float(found["standing"][2]), "cpu_seconds": float(found["standing"][3])}
+        self.least_loss, self.window = (float(value) for value in found["standing"][4:6])
         self.of_finder.steps = self.of_actor.steps = self.step
 
 
@@ -247,8 +273,9 @@ def learn(rows: Rows, known: Vocabulary, config: SetMachineConfig, task: Task) -
             }
             save(learner, path)
             saved = time.monotonic()
-    machine = SetMachine(config, known, rows.grid, learner.finder, learner.actor)
-    return machine, {"spent": before, "curve": curve}
+    machine = SetMachine(config, known, rows.grid, learner.best_finder(), learner.actor)
+    loss = learner.least_loss if np.isfinite(learner.least_loss) else None
+    return machine, {"spent": before, "curve": curve, "loss_of_the_kept_finder": loss}
 
 
 def due(lesson: Lesson, learner: Learner) -> Iterator[Ints]:

@@ -36,8 +36,7 @@ def _link(store: Store, study: str, role: str = "answer", group: str = "all") ->
 
 
 def _answers(store: Store, made: Design) -> str:
-    study = design.create(store, made)
-    return study
+    return design.create(store, made)
 
 
 SCAN = (Condition("scan/simple/test", 6), Condition("scan/length/test", 6))
@@ -123,7 +122,7 @@ def test_answers_of_people_stand_in_a_report(store: Store, tmp_path: Path, capsy
     store.close()
     out = tmp_path / "out"
     assert main(["study", str(store.path), "--export", study, "--out", str(out)]) == 0
-    assert {path.name for path in out.iterdir()} == {"people-all-1.jsonl", "people-all-2.jsonl", "table5.json"}
+    assert {path.name for path in out.iterdir()} == {"export.json", "people-all-1.jsonl", "people-all-2.jsonl", "table5.json"}
     first = read_answers(out / "people-all-1.jsonl")
     assert len(first) == 5
     assert next(iter(first.values())).more["difficulty"] == 2
@@ -181,10 +180,10 @@ def test_stories_need_two_content_reviewers_who_are_not_the_author(store: Store,
     study = _answers(store, made)
     write, review = _link(store, study, "write"), _link(store, study, "review")
     writers = [store.join(write) for _ in range(2)]
-    for writer in writers:
+    for number, writer in enumerate(writers):
         while (offer := store.offer(writer, write, 3, 2)) is not None:
             names, told = offer.content["names"], kin.shown(offer.content)
-            body = f"Once {', '.join(names)} met. " + " ".join(told["facts"])
+            body = f"{('Once', 'Twice')[number]} {', '.join(names)} met. " + " ".join(told["facts"])
             assert kin.faults(offer.content, body) == []
             store.give_text(writer, offer.item, body)
     reviewers = [*writers, store.join(review)]
@@ -207,7 +206,7 @@ def test_stories_need_two_content_reviewers_who_are_not_the_author(store: Store,
 
 
 def test_exported_templates_word_generated_stories(tmp_path: Path) -> None:
-    """`--set templates=` reads what people wrote: every clause of one fact gets one story."""
+    """`--set templates=` reads what people wrote; the last fifth of each cell words test stories."""
     from recombine.families.clutrr.kinship import GENDER, RELATIONS
 
     cells: dict[str, dict[str, list[str]]] = {}
@@ -215,7 +214,9 @@ def test_exported_templates_word_generated_stories(tmp_path: Path) -> None:
         for gender in (0, 1):
             content = {"names": ["Ann", "Bob"], "genders": [gender, GENDER[code]], "relations": [code], "hidden": -1}
             clause, genders = kin.cell_of(content)
-            cells.setdefault(clause, {})[genders] = [kin.template_of(content, f"Ann likes the {word} Bob.")]
+            cells.setdefault(clause, {})[genders] = [
+                kin.template_of(content, f"Ann likes the {word} Bob {n} times.") for n in range(5)
+            ]
     path = tmp_path / "templates.json"
     path.write_text(json.dumps(cells))
     story = recombine.load("clutrr", "generalization_23", "test_k2", templates=str(path))[0].inputs["story"]
@@ -319,3 +320,16 @@ def test_a_killed_server_loses_and_doubles_nothing(tmp_path: Path) -> None:
     assert found["kills"] == 2
     assert found["acknowledged"] >= 200
     assert (found["lost"], found["doubled"], found["unexpected"]) == (0, 0, 0)
+
+
+def test_an_export_never_writes_into_a_foreign_folder(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s.sqlite")
+    study = _answers(store, Design("T", conditions=SCAN, practice=0))
+    store.close()
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "people-all-1.jsonl").write_text("years of work")
+    assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(out)]) == 2
+    assert [(p.name, p.read_text()) for p in out.iterdir()] == [("people-all-1.jsonl", "years of work")]
+    assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(tmp_path / "new")]) == 0
+    assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(tmp_path / "new")]) == 0

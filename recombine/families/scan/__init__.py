@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
-from recombine.abilities import Prompts
+from recombine.abilities import Prompts, Tree
 from recombine.columns import Column
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
@@ -104,6 +104,10 @@ class ScanFamily:
     def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
         """The value of every facet of one example."""
         return facets.facet_values(example)
+
+    def derivation(self, example: Example) -> Tree:
+        """How the grammar builds the command."""
+        return facets.derivation(example)
 
     def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
         """The same for a whole batch, for these facets."""
