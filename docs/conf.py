@@ -10,7 +10,7 @@ project = "Recombine"
 copyright = "the Recombine authors"  # Sphinx's own name
 version = release = __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
-exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+exclude_patterns = ["_build", "README.md", "**.ipynb_checkpoints"]
 source_suffix = {".md": "myst-nb"}
 root_doc = "index"
 
@@ -33,3 +33,16 @@ html_static_path: list[str] = []
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
+
+
+def setup(_app: object) -> None:
+    """Write the pages that come from parsers, schemas and results before the site is built."""
+    import importlib.util
+    from pathlib import Path
+
+    spec = importlib.util.spec_from_file_location("pages", Path(__file__).parent / "pages.py")
+    if spec is None or spec.loader is None:
+        raise RuntimeError("docs/pages.py is missing")
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    pages.write_reference()

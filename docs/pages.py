@@ -74,7 +74,16 @@ def section(item: Family, split: Split, pictures: dict[str, str]) -> str:
         lines += [f"![The world of {example.id}](pictures/gallery/{name})", ""]
     text = example.render("text")
     shown = text if isinstance(text, str) else text.decode()
-    lines += [f"`{example.id}`", "", "```text", *_cut(shown).splitlines(), "```", "", f"**Answer:** `{_cut(example.answer)}`", ""]
+    lines += [
+        f"`{example.id}`",
+        "",
+        "```text",
+        *_cut(shown).splitlines(),
+        "```",
+        "",
+        f"**Answer:** `{_cut(example.answer)}`",
+        "",
+    ]
     wrong = [s for s in example.explain().shortcuts if s.answer is not None and s.answer != example.answer]
     if wrong:
         lines += ["| a reader who … | answers |", "|---|---|"]
@@ -109,8 +118,8 @@ def write_gallery() -> None:
         WRITTEN,
         "# Gallery",
         "",
-        "One example of every split of every family. The first line says what training never shows. The table lists what readers "
-        "answer who cut one corner. Play with more of them in the page that `make demo` leaves.",
+        "One example of every split of every family. The first line says what training never shows. The table lists what "
+        + "readers answer who cut one corner. Play with more of them in the page that `make demo` leaves.",
         "",
     ]
     for name in FAMILIES:
@@ -186,7 +195,12 @@ def columns_page() -> str:
     lines = [WRITTEN, "# Families: splits, options and columns", ""]
     for name in FAMILIES:
         item: Any = family(name)
-        lines += [f"## {name}", "", *(f"- recipe `{r.name}` (version {r.version}): {r.claim}" for r in item.RECIPES.values()), ""]
+        lines += [
+            f"## {name}",
+            "",
+            *(f"- recipe `{r.name}` (version {r.version}): {r.claim}" for r in item.RECIPES.values()),
+            "",
+        ]
         lines += ["| split | claim | parts |", "|---|---|---|"]
         lines += [f"| `{s.name}` | {_cell(s.claim)} | {', '.join(s.parts)} |" for s in first_of_series(item)]
         options = getattr(item, "OPTIONS", {})
@@ -197,7 +211,12 @@ def columns_page() -> str:
         lines += ["", "| column | type | meaning |", "|---|---|---|"]
         lines += [f"| `{column}` | {kind} | {_meaning(name, column, facets)} |" for column, kind in item.SCHEMA.items()]
         if facets:
-            lines += ["", "| facet | meaning |", "|---|---|", *(f"| `{key}` | {_cell(f.sentence)} |" for key, f in facets.items())]
+            lines += [
+                "",
+                "| facet | meaning |",
+                "|---|---|",
+                *(f"| `{key}` | {_cell(f.sentence)} |" for key, f in facets.items()),
+            ]
         lines.append("")
     return "\n".join(lines)
 
@@ -242,29 +261,54 @@ def actions_page() -> str:
 
 def benchmarks_page() -> str:
     """Results of real runs, from the JSON files in docs/results."""
-    lines = [WRITTEN, "# Measured results", "", "Each line is a run that was really made. Its file holds the command and all figures.", ""]
+    lines = [
+        WRITTEN,
+        "# Measured results",
+        "",
+        "Each line is a run that was really made. Its file holds the command and all figures.",
+        "",
+    ]
     lines += ["| file | command | finished | figures |", "|---|---|---|---|"]
     for path in sorted((DOCS / "results").glob("*.json")):
         found = json.loads(path.read_text(encoding="utf-8"))
         command = found.get("command", "") if isinstance(found, dict) else ""
-        date = next((str(found[key])[:10] for key in ("finished", "date", "made") if isinstance(found, dict) and found.get(key)), "")
+        date = next(
+            (str(found[key])[:10] for key in ("finished", "date", "made") if isinstance(found, dict) and found.get(key)), ""
+        )
         lines.append(f"| [{path.stem}](../results/{path.name}) | `{_cell(str(command))[:120]}` | {date} | {_figures(found)} |")
     return "\n".join([*lines, ""])
 
 
 def _figures(found: Any) -> str:
     """Numbers at the top of a result, by name; at most six."""
-    numbers = {k: v for k, v in found.items() if isinstance(v, int | float) and not isinstance(v, bool)} if isinstance(found, dict) else {}
+    numbers = (
+        {k: v for k, v in found.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        if isinstance(found, dict)
+        else {}
+    )
     return ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in list(numbers.items())[:6])
 
 
 def rules_page() -> str:
     """The rules of every family, as prompts give them to language models: complete enough to answer each example."""
     lines = [WRITTEN, "# Grammar and rules of each family", ""]
-    lines += ["These are the words in which Recombine explains a family to a language model (`--style rules`). They are complete: a careful", "reader can answer every example by them.", ""]
+    lines += [
+        "These are the words in which Recombine explains a family to a language model (`--style rules`). They are complete: a careful",
+        "reader can answer every example by them.",
+        "",
+    ]
     for name in FAMILIES:
         item: Any = family(name)
-        lines += [f"## {name}", "", "```text", *item.prompts.task(name).splitlines(), "", *item.prompts.rules(name).splitlines(), "```", ""]
+        lines += [
+            f"## {name}",
+            "",
+            "```text",
+            *item.prompts.task(name).splitlines(),
+            "",
+            *item.prompts.rules(name).splitlines(),
+            "```",
+            "",
+        ]
     return "\n".join(lines)
 
 
