@@ -28,6 +28,10 @@ DOCS = Path(__file__).resolve().parent
 SERIES = re.compile(r"(.*_p|.*_num)\d+(_rep\d+)?$")
 """Splits that differ in one number; the gallery shows the first of each series."""
 LONGEST = 700
+INTRODUCTION = (
+    "One example of every split of every family. The first line says what training never shows. The table lists what readers "
+    "answer who cut one corner. Play with more of them in the page that `make demo` leaves."
+)
 WRITTEN = "<!-- Written by docs/pages.py. Do not edit. -->\n"
 
 
@@ -118,8 +122,7 @@ def write_gallery() -> None:
         WRITTEN,
         "# Gallery",
         "",
-        "One example of every split of every family. The first line says what training never shows. The table lists what "
-        + "readers answer who cut one corner. Play with more of them in the page that `make demo` leaves.",
+        INTRODUCTION,
         "",
     ]
     for name in FAMILIES:
