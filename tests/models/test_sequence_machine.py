@@ -34,6 +34,7 @@ from recombine.models.sequence_machine import (
 )  # fmt: skip
 from recombine.models.sequence_machine_inverse import Syntax, matches
 from recombine.models.sequence_machine_search import Search, entries_for, levels_of, solved, writers
+from recombine.models.sequence_rules import parse_lexicon, written
 
 FEW: dict[str, object] = {"searches": 1, "per_length": 30}
 SMALL = SequenceMachineConfig(searches=1, per_length=30)
@@ -255,3 +256,39 @@ def test_alphabet_and_pairs_agree_between_the_two_directions() -> None:
     alphabet = alphabet_of(forward)
     assert alphabet_of(backward).actions == alphabet.actions
     assert set(pairs_of(forward, alphabet)) == set(pairs_of(backward, alphabet))
+
+
+def test_a_written_lexicon_is_read_strictly_and_run(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["scan", "--split", "addprim_jump"]
+    assert main(["rules", *words, "--shots", "5"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count(" -> ") == 5
+    assert "walk" in shown and "I_TURN_LEFT" in shown
+    machine = load_machine(run_folder)
+    assert isinstance(machine, SequenceMachine)
+    text = written(machine.lexicon, machine.alphabet)
+    assert parse_lexicon("Here it is:\n```\n" + text + "```\n", machine.alphabet) == list(machine.lexicon)
+    reply = tmp_path / "reply.txt"
+    reply.write_text(text)
+    assert main(["rules", *words, "--lexicon", str(reply), "--out", str(tmp_path / "a.jsonl")]) == 0
+    assert "(100.00 %)" in capsys.readouterr().out
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 7_706
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("walk: 0: W", "no line for left"),
+        ("walk: 0: W\nleft: 0: L X\nwalk: 0: W", "two lines for 'walk'"),
+        ("walk: 0: W\nleft: 0: L Z", "slot 'Z'"),
+        ("walk: 0: W\nleft: 1: L X", "level of 'left'"),
+        ("walk: 0: W\nleft: 0: " + "X " * 11, "11 slots"),
+        ("fly: 0: W", "'fly'"),
+        ("walk: 0: __import__('os')\nleft: 0: X", "no line for walk"),
+    ],
+)
+def test_a_malformed_lexicon_is_refused(text: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=hint):
+        parse_lexicon(text, Alphabet(("left", "walk"), ("L", "W")))
