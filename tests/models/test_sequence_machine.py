@@ -231,24 +231,25 @@ def test_training_and_answers_need_no_torch(run_folder: Path, tmp_path: Path) ->
 
 
 def test_the_command_line_trains_and_prints_the_lexicon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "--data",
-        "scan",
-        "--split",
-        "simple_p1",
-        "--out",
-        str(tmp_path / "run"),
-        "--with",
-        "searches=1",
-        "--with",
-        "per_length=3",
-    ]
-    assert main(["train", "sequence-machine", *words]) == 0
+    words = ["--data", "scan", "--split", "hold_out", "--hold-out", "command_length >= 4", "--out", str(tmp_path / "run")]
+    assert main(["train", "sequence-machine", *words, "--with", "searches=1"]) == 0
     said = capsys.readouterr()
     assert "built in: " in said.out and "learnt: " in said.out and "CPU-seconds" in said.out
-    assert "search 1/1: " in said.err
+    assert "search 1/1: 0 of " in said.err
     assert main(["train", "sequence-machine", *words, "--device", "cuda"]) == 2
     assert "--device" in capsys.readouterr().err
+
+
+def test_identify_says_what_is_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Commands of at most three words never show which of `around` and `twice` binds tighter."""
+    out, folder = tmp_path / "open.json", str(tmp_path / "data")
+    words = ["--split", "hold_out", "--hold-out", "command_length >= 4", "--size", "80"]
+    assert main(["generate", "scan", *words, "--out", folder]) == 0
+    assert main(["identify", folder, "--out", str(out)]) == 0
+    assert "test answers are open" in capsys.readouterr().out
+    found = json.loads(out.read_text())
+    assert 0 < found["open"] <= found["tests"]
+    assert any(a["tests_changed"] for word in found["words"] for a in word["alternatives"])
 
 
 def test_alphabet_and_pairs_agree_between_the_two_directions() -> None:

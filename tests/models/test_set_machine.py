@@ -163,8 +163,8 @@ def test_moments_hold_what_the_agent_did(known_rows: tuple[Vocabulary, Rows]) ->
 
 def test_it_learns_a_small_problem(tmp_path: Path) -> None:
     """Commands without clauses: it finds nearly all targets, and knows colours and shapes."""
-    rows = load("reascan", "simple", "train", size=4_000)
-    settings = {"rows": 30_000, "first": 64, "second": 32, "moments": 4, "short_rows": 0, "middle_rows": 0}
+    rows = load("reascan", "simple", "train", size=3_000)
+    settings = {"rows": 20_000, "first": 64, "second": 32, "moments": 4, "short_rows": 0, "middle_rows": 0}
     machine, trained = train_machine("set-machine", settings, rows, tmp_path / "run", 0, lambda _line: None)
     assert isinstance(machine, SetMachine)
     lines = {line[0]: line for line in machine.lines()}
