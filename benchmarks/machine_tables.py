@@ -19,8 +19,18 @@ PAPER_SEQUENCE = {
     "addprim_jump": ("12.5", "0.0"),
 }
 """GRU with attention in the NACS paper: SCAN, NACS."""
-PAPER_REASCAN = ["99.0", "99.7", "99.1", "98.6", "92.3", "42.1", "87.5", "69.7", "52.8", "57.0", "22.1"]
-"""GCN-LSTM in the ReaSCAN paper: all, simple, one clause, two clauses, A1 … C2."""
+TESTS = {
+    "reascan": ("all", "simple", "one_clause", "two_clauses", "a1", "a2", "a3", "b1", "b2", "c1", "c2"),
+    "gscan": (
+        "compositional", "visual_easier", "visual", "situational_1", "situational_2", "contextual", "adverb_1", "adverb_2",
+    ),
+}  # fmt: skip
+"""In the papers' order; gSCAN's are A to H."""
+PAPER_REASCAN = {
+    "all": 99.0, "simple": 99.7, "one_clause": 99.1, "two_clauses": 98.6, "a1": 92.3, "a2": 42.1, "a3": 87.5, "b1": 69.7, "b2": 52.8,
+    "c1": 57.0, "c2": 22.1,
+}  # fmt: skip
+"""GCN-LSTM in the ReaSCAN paper."""
 
 
 def span(values: Sequence[float]) -> str:
@@ -53,10 +63,10 @@ def sets() -> None:
         these = [run for run in runs if run["job"].startswith(family)]
         if not these:
             continue
-        tests = list(these[0]["exact"])
+        tests = TESTS[family]
         print(f"\n| {family} | seeds | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 3)}")
         if family == "reascan":
-            print(f"| paper, GCN-LSTM | | {' | '.join(PAPER_REASCAN)} | |")
+            print(f"| paper, GCN-LSTM | | {' | '.join(str(PAPER_REASCAN[test]) for test in tests)} | |")
         for job in dict.fromkeys(run["job"] for run in these):
             own = [run for run in these if run["job"] == job]
             cpu = f"{mean(run['cpu_seconds'] for run in own):.0f}"
@@ -70,12 +80,28 @@ def kinship() -> None:
     runs = runs_of("kinship")
     for job in dict.fromkeys(run["job"] for run in runs):
         own = [run for run in runs if run["job"] == job]
-        tests = list(own[0]["tests"])
+        tests = sorted(own[0]["tests"], key=lambda name: (len(name), name))
         print(f"\n| {job}, from text | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 2)}")
         for run in own:
             print(
                 f"| seed {run['seed']} | {' | '.join(str(run['tests'][t]['accuracy']) for t in tests)} | {run['cpu_seconds']:.0f} |"
             )
+
+
+def ablations() -> None:
+    """One line per setting: target found."""
+    runs = runs_of("set-ablations")
+    if not runs:
+        return
+    tests = TESTS["reascan"]
+    common = runs[0]["settings"]
+    print(
+        f"\n| {runs[0]['job']}, target found, {runs[0]['visits']:,} visits | {' | '.join(tests)} |\n|{'---|' * (len(tests) + 1)}"
+    )
+    for run in runs:
+        changed = {name: value for name, value in run["settings"].items() if common.get(name) != value}
+        told = ", ".join(f"{name} = {value}" for name, value in changed.items()) or "whole"
+        print("| " + " | ".join([told, *(f"{run['target'][test]:.1f}" for test in tests)]) + " |")
 
 
 def lexicon() -> None:
@@ -89,8 +115,21 @@ def lexicon() -> None:
                 print(f"| {' | '.join(line)} |")
 
 
+HEAD = """# Results of machines
+
+Made by `python benchmarks/machine_tables.py` from `machine-*.json`, which hold every run with its seed, CPU-seconds and sizes, what is built in
+and what is learnt. A machine is not a reproduction of a published model; what is built in stands in [models.md](../models.md#machines).
+Accuracies are percentages."""
+
 if __name__ == "__main__":
+    print(HEAD)
+    print("\n## Sequence machine: SCAN and NACS, all test rows\n")
     sequence()
+    print("\n## Set machine: 1,000 rows of each test, generator seeds that were not used while it was designed")
     sets()
+    print("\n## Set machine: one thing taken away (one seed, small actor, 300 rows of each test)")
+    ablations()
+    print("\n## Kinship machine: CLUTRR from text, generator seeds that were not used while it was designed")
     kinship()
+    print("\n## What the set machine's words do (first run of each recipe; all other words pass)")
     lexicon()
