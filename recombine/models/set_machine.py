@@ -12,9 +12,6 @@ Training and answers need NumPy and compiled kernels, no torch.
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import FileError, UsageError, shown
-from recombine.files import inside, writing
+from recombine.files import inside
+from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.set_machine_actor import act, as_weights
 from recombine.models.set_machine_finder import Parameters, as_arrays, find, lexicon_lines
 from recombine.models.set_machine_rows import ACTIONS, Rows, Vocabulary, rows_of_examples
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 FILE = "machine.npz"
-MOST_BYTES = 64 << 20
 ANSWER_ROWS = 4_096
 """Rows that are answered at a time."""
 
@@ -122,23 +119,13 @@ class SetMachine:
         }  # fmt: skip
         arrays = {f"finder.{name}": array.astype(single) for name, array in self.finder.items()}
         arrays |= {f"actor.{name}": array.astype(single) for name, array in self.actor.items()}
-        out = io.BytesIO()
-        np.savez_compressed(out, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
-        with writing(folder / FILE) as stream:
-            stream.write(out.getvalue())
+        write_arrays(folder / FILE, header, arrays)
 
     @classmethod
     def load(cls, folder: Path) -> SetMachine:
         """The machine of a run's folder; a damaged file is an error that names it."""
         path = inside(folder, FILE)
-        try:
-            if path.stat().st_size > MOST_BYTES:
-                raise ValueError("it is too large")
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-                header = json.loads(stored["header"].tobytes().decode())
-                arrays = {name: stored[name] for name in stored.files if name != "header"}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
-            raise FileError(f"cannot read the machine {shown(str(path))}: {str(problem)[:200]}.") from None
+        header, arrays = read_arrays(path)
         check(header, SHAPE, shown(str(path)))
         known = Vocabulary(tuple(header["words"]), tuple(header["colors"]), tuple(header["shapes"]))
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from recombine import kernels
 from recombine.data.datasets import load
 from recombine.errors import FileError, UsageError
-from recombine.models import set_machine_train
+from recombine.models import arrays, set_machine_train
 from recombine.models.machines import load_machine, train_machine
 from recombine.models.set_machine import SetMachine, SetMachineConfig, turned
 from recombine.models.set_machine_actor import act, forward, gradients, log_shares, new_actor
@@ -198,7 +199,7 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_weights(tmp_path: Path, monke
         train_machine("set-machine", SMALL, rows, tmp_path / "a", 1, lambda _line: None)
 
 
-def test_damaged_files_and_other_worlds_are_refused(tmp_path: Path) -> None:
+def test_damaged_files_and_other_worlds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = Vocabulary(("circle", "the"), ("red",), ("circle",))
     rng = np.random.default_rng(0)
     config = SetMachineConfig(first=4, second=4)
@@ -213,6 +214,11 @@ def test_damaged_files_and_other_worlds_are_refused(tmp_path: Path) -> None:
         SetMachine.load(tmp_path)
     (tmp_path / "machine.npz").write_bytes((tmp_path / "machine.npz").read_bytes()[:-40])
     with pytest.raises(FileError, match="cannot read the machine"):
+        SetMachine.load(tmp_path)
+    with zipfile.ZipFile(tmp_path / "machine.npz", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("header.npy", bytes(90_000))
+    monkeypatch.setattr(arrays, "MOST_BYTES", 50_000)
+    with pytest.raises(FileError, match="unpacks to more"):
         SetMachine.load(tmp_path)
     with pytest.raises(UsageError, match="grid worlds"):
         machine.answers(load("scan", "simple", "test").pick([0]))
