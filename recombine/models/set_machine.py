@@ -45,6 +45,7 @@ class SetMachineConfig:
 
     `penalty`: price of doing something. `least`: operations on pairs are left out where they are less likely than this.
     `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
+    `compass`: the actor sees its heading and the way in rows and columns; without, only the way as it faces.
     """
 
     rows: int = 400_000
@@ -61,6 +62,7 @@ class SetMachineConfig:
     middle_words: int = 16
     middle_rows: int = 60_000
     backwards: bool = True
+    compass: bool = True
 
 
 class SetMachine:
@@ -91,7 +93,8 @@ class SetMachine:
         seen = rows if self.config.backwards else turned(rows)
         scores = find(self.finder, seen, order, self.config.least)
         found = rows.objects[order, scores.argmax(1)].astype(np.int64)
-        return act(self.actor, rows, order, found[:, 3:5], found[:, 0]), found[:, 3:5]
+        taken = act(self.actor, rows, order, found[:, 3:5], found[:, 0], self.config.compass)
+        return taken, found[:, 3:5]
 
     def answers(self, examples: Sequence[Example]) -> list[str]:
         """The answer to each example, in order; reads inputs only."""

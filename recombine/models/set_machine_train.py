@@ -138,6 +138,7 @@ def moments_of(lesson: Lesson, order: Ints, sizes: Ints, step: int) -> tuple[Mom
     moments = Moments(
         owners, poses.reshape(-1, 3).astype(np.int64), past.reshape(-1, HISTORY).astype(np.int64),
         np.where(is_first, 0, walk.moved[before]).reshape(-1).astype(np.int64), walk.targets[order][owners], sizes[owners],
+        lesson.config.compass,
     )  # fmt: skip
     return moments, right.reshape(-1).astype(np.int64)
 

@@ -162,6 +162,19 @@ def test_moments_hold_what_the_agent_did(known_rows: tuple[Vocabulary, Rows]) ->
         assert any(np.array_equal(moments.poses[m], place) for place in places)
 
 
+def test_without_a_compass_the_heading_is_not_seen(known_rows: tuple[Vocabulary, Rows]) -> None:
+    known, rows = known_rows
+    order = np.arange(4)
+    config = SetMachineConfig(moments=8, compass=False)
+    blind, _ = moments_of(Lesson(rows, rows, walked(rows), config, 0), order, np.zeros(4, np.int64), 0)
+    weights = new_actor(len(known.words) + 1, 6, (12, 6), np.random.default_rng(4))
+    before = [forward(weights, rows, order, m).logits for m in (blind, blind._replace(has_compass=True))]
+    weights["feature"][1:4] += 5.0  # all headings but the first
+    after = [forward(weights, rows, order, m).logits for m in (blind, blind._replace(has_compass=True))]
+    assert np.array_equal(before[0], after[0])
+    assert not np.array_equal(before[1], after[1])
+
+
 def test_it_learns_a_small_problem(tmp_path: Path) -> None:
     """Commands without clauses: it finds nearly all targets, and knows colours and shapes."""
     rows = load("reascan", "simple", "train", size=3_000)
