@@ -57,17 +57,18 @@ MAY_SEE: dict[str, set[str]] = {
     "data": FLOOR | {"families"},
     "testing": FLOOR | {"families", "data"},
     "envs": FLOOR | {"grid", "families", "data"},
-    "evaluate": FLOOR | {"families", "data", "episodes", "scorer"},
+    "evaluate": FLOOR | {"families", "data", "episodes", "pairs", "scorer"},
     "episodes": FLOOR | {"families", "data", "evaluate"},
     "scorer": FLOOR | {"families", "data", "evaluate"},
     "mixture": FLOOR | {"families", "data"},
+    "pairs": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},
     "rl": FLOOR | {"families", "data", "envs", "models", "evaluate"},
     "exams": FLOOR | {"families", "data", "evaluate"},
     "integrations": FLOOR | {"families", "data", "envs", "evaluate", "episodes", "scorer", "mixture"},
     "web": FLOOR | {"families", "data", "envs", "evaluate"},
     "cli": FLOOR
-    | {"families", "data", "envs", "evaluate", "models", "rl", "exams", "integrations", "web", "episodes", "scorer", "mixture"},
+    | {"families", "data", "envs", "evaluate", "models", "rl", "exams", "integrations", "web", "episodes", "scorer", "mixture", "pairs"},
 }
 """Room -> the rooms that it may import from (besides itself)."""
 
