@@ -40,7 +40,11 @@ EXTRAS_inspect := inspect
 PINS_inspect := .venvs/torch.txt
 EXTRAS_gym := reasoning-gym
 PINS_gym := .venvs/torch.txt
-GROUPS := trl inspect gym
+EXTRAS_openenv := openenv,skyrl
+PINS_openenv := .venvs/torch.txt
+EXTRAS_verifiers := verifiers
+PINS_verifiers := .venvs/torch.txt
+GROUPS := trl inspect gym openenv verifiers
 
 test-integrations: $(GROUPS:%=.venvs/%/.done) ## the plugs against the real libraries, one environment per group
 	for group in $(GROUPS); do .venvs/$$group/bin/python -m pytest -rs tests/integrations || exit 1; done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.columns import Column
-    from recombine.core import Batch, Example, Job, Problem
+    from recombine.core import Batch, Example, Job, Problem, Score
     from recombine.facets import Facet, Value
 
 Sight = Literal["text", "picture", "both"]
@@ -56,11 +56,28 @@ class Picturing(Protocol):
 
 
 @runtime_checkable
+class Depicting(Protocol):
+    """A picture of an example with or without what gives the answer away."""
+
+    def depict(self, example: Example, solution: bool) -> str:
+        """The picture as SVG."""
+
+
+@runtime_checkable
 class Probing(Protocol):
     """How far readers who see little of an example get, printed by `stats`."""
 
     def probe_parts(self, parts: Mapping[str, Iterable[Batch]]) -> Sequence[Mapping[str, str]]:
         """One line (column -> text) for each thing probed, from the batches of each `split/part` of a folder."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """Answerers that only this family has, beside those that every family has."""
+
+    @property
+    def ANSWERERS(self) -> Mapping[str, Callable[[Example], str | None]]:
+        """Name -> what answers an example from its inputs."""
 
 
 @runtime_checkable
@@ -196,6 +213,14 @@ class State(Protocol):
 
     def expert(self) -> tuple[str, ...]:
         """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
+
+
+@runtime_checkable
+class Scoring(Protocol):
+    """The verdicts on many answers at once, equal to those of `score` one by one."""
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> Sequence[Score]:
+        """The verdict on one answer to each of these rows of the batch; without `named`, no mistake is named."""
 
 
 @runtime_checkable

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="DIR",
-        help="a folder made by recombine generate; may be repeated for one joint report",
+        help="a folder made by recombine generate, or a suite; may be repeated for one joint report",
     )
     parser.add_argument(
         "--answers",
@@ -62,20 +62,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rows that a run does not answer: count them as wrong, or leave them out (otherwise they are an error)",
     )
     parser.add_argument("--rows", metavar="FILE", help="score only the rows whose ids this file lists, one a line")
+    parser.add_argument(
+        "--where",
+        metavar="PREDICATE",
+        help='score only the rows that fit: "verb = push and distance > 3" (facets: recombine list FAMILY --facets)',
+    )
     parser.add_argument("--out", metavar="DIR", help="where the report goes")
     parser.add_argument(
         "--examples", type=whole_number, default=200, metavar="N", help="the most examples in the page (default 200)"
     )
-    parser.add_argument("--figures", metavar="DIR", help="write every chart as SVG and every table as CSV into this folder")
+    parser.add_argument(
+        "--figures", metavar="DIR", help="write every chart as SVG and PDF and every table as CSV into this folder"
+    )
     parser.add_argument("--latex", metavar="FILE", help="write the accuracies as a LaTeX table (booktabs)")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
+    from recombine.data.fresh import expand
     from recombine.evaluate.answers import read_ids
-    from recombine.evaluate.evaluate import evaluate_all, findings
+    from recombine.evaluate.evaluate import evaluate_all
     from recombine.evaluate.export import latex, write_figures
+    from recombine.evaluate.findings import findings
     from recombine.evaluate.report import write_report
     from recombine.evaluate.verdict import coverage_lines, verdict
     from recombine.files import own_file, own_folder, write_text
@@ -88,16 +97,18 @@ def run(arguments: argparse.Namespace) -> int:
     table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
     with progress("evaluate", 0) as tick:
+        folders, suite = expand(arguments.data)
         evaluation = evaluate_all(
-            arguments.data,
+            folders,
             answers,
             baselines=arguments.baselines or ["majority"],
             parts=arguments.part,
             missing=arguments.missing,
             rows=read_ids(Path(arguments.rows)) if arguments.rows else None,
+            where=arguments.where,
             on_rows=tick,
         )
-    found = findings(evaluation)
+    found = {**findings(evaluation), "suite": suite}
     words = [
         "DIR" if before == "--out" else word for before, word in zip(["", *arguments.words], arguments.words, strict=False)
     ]

@@ -255,30 +255,42 @@ def make_plan(
     splits: tuple[str, ...],
     parts: tuple[str, ...] = (),
     *,
-    size: int | None = None,
+    size: int | Mapping[str, int] | None = None,
     seed: int = 0,
     recipe: str | None = None,
     options: Mapping[str, object] | None = None,
     format: str = "parquet",  # noqa: A002 - the word that users type
 ) -> Plan:
-    """The plan for these splits and parts; without parts, each split's default ones. Checks every name and number."""
+    """The plan for these splits and parts; without parts, each split's default ones. Checks every name and number.
+
+    `size` is the rows of each part, or rows by the part's name; a part that is not named keeps its own size.
+    """
     found = find_family(family)
     if format not in SUFFIXES:
         raise UnknownName("format", format, SUFFIXES)
     plans: list[PartPlan] = []
+    sizes = dict(size) if isinstance(size, Mapping) else {}
     if DIFFICULTY in (options or {}):
         if splits or parts:
             raise UsageError("difficulty stands for a split and a part of its own; leave out split and part.")
-        plans.append(plan_part(found, make_job(found, None, None, recipe, seed, options), size))
+        if sizes:
+            raise UsageError("difficulty has one part; give one size.")
+        plans.append(
+            plan_part(found, make_job(found, None, None, recipe, seed, options), None if isinstance(size, Mapping) else size)
+        )
         return Plan(found.NAME, plans[0].job.version, format, tuple(plans))
     options = with_predicate(found, options)
     for split in splits or (default_split(found, options),):
         if split not in found.SPLITS:
             raise UnknownName(f"split of {family}", split, found.SPLITS)
         for name in parts or default_parts(found, split):
-            plan = plan_part(found, make_job(found, split, name, recipe, seed, options), size)
+            wanted = sizes.get(name) if isinstance(size, Mapping) else size
+            plan = plan_part(found, make_job(found, split, name, recipe, seed, options), wanted)
             if plan not in plans:
                 plans.append(plan)
+    names = {name for split in splits or (default_split(found, options),) for name in parts or default_parts(found, split)}
+    if strange := sorted(set(sizes) - names):
+        raise UnknownName("part in the size", strange[0], sorted(names))
     return Plan(found.NAME, plans[0].job.version, format, tuple(plans))
 
 

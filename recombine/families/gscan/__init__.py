@@ -135,9 +135,19 @@ class GscanFamily:
         """The world and the command for people, prompts or pixels."""
         return render.render(example, medium)
 
+    def depict(self, example: Example, solution: bool) -> str:
+        """The world as SVG, with or without the target, the roles and the way."""
+        from recombine.grid.render import picture
+
+        return picture(example, show_answer=solution).svg()
+
     def score(self, example: Example, answer: str) -> Score:
         """Exact match of the actions."""
         return score.score(example, answer)
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> list[Score]:
+        """The verdict on one answer to each of these rows."""
+        return score.score_batch(self, batch, rows, answers, named)
 
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a released `dataset.txt`, as a stream."""

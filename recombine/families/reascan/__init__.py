@@ -168,11 +168,23 @@ class ReascanFamily:
 
         return render(example, example.plan.description, medium)
 
+    def depict(self, example: Example, solution: bool) -> str:
+        """The world as SVG, with or without the target, the roles and the way."""
+        from recombine.grid.render import picture
+
+        return picture(example, show_answer=solution).svg()
+
     def score(self, example: Example, answer: str) -> Score:
         """Exact match of the actions."""
         from recombine.families.reascan.score import score
 
         return score(example, answer)
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> list[Score]:
+        """The verdict on one answer to each of these rows."""
+        from recombine.families.reascan.score import score_batch
+
+        return score_batch(self, batch, rows, answers, named)
 
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """Figures about a file."""
