@@ -194,11 +194,14 @@ class _Reader(Discourse):
         return False
 
     def _is_denied(self, left: int) -> bool:
-        s = self.now
-        head = s.tokens[:left]
-        if s.token(left - 1) == "not" or ("mistake" in head and "as" in head):
+        """`not her aunt`, `take Ann for her aunt`, `described Ann as her aunt`, `think that Ann is her aunt`."""
+        s, before = self.now, left - 1
+        if s.token(before) == "not":
             return True
-        return ("take" in head and s.token(left - 1) == "for") or ("think" in head and "that" in head)
+        if not s.person(before - 1):
+            return False
+        head = (s.token(before - 3), s.token(before - 2), s.token(before))
+        return head == ("think", "that", "is") or head[1:] in (("take", "for"), ("described", "as"))
 
     def _bearer(self, place: int, left: int, gender: str) -> Person:
         """Who is the relative; an unnamed person if the sentence does not say."""
@@ -264,7 +267,7 @@ class _Reader(Discourse):
                 self._check_list(end)
             return s.person(left - 2)
         at = left - 1
-        if s.token(at) == "but" and "not" in s.tokens[:at]:
+        if s.token(at) == "but" and "not" in s.tokens[:at] and s.token(s.tokens.index("not") - 1) == "is":
             at = s.tokens.index("not") - 1
         if s.token(at) in ("is", "was", "being", "became"):
             if s.token(at - 1) == "who":

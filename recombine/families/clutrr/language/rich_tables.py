@@ -134,7 +134,7 @@ class _Clauses:
             b = PLACES.index(condition[1])
             codes = self.there[:, a] if b == a + 1 else self.back[:, b]
             names = condition[3:].split(",")
-            found = np.isin(codes // 2, [kinwords.NEUTRAL_NAMES[name] for name in names])
+            found = np.isin(codes // 2, [kinwords.NEUTRAL_NAMES[name] for name in names]) == (condition[2] == ":")
         return found
 
 
