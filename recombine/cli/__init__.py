@@ -33,6 +33,7 @@ VERBS: dict[str, str] = {
     "audit": "judge a file that others released",
     "train": "train a model; a run is a folder, and a killed run goes on",
     "identify": "what a split's training rows leave open: meanings that fit, test answers that hang on them",
+    "rules": "ask for a rule instead of answers, and run the rule that somebody wrote",
     "predict": "answer a part's rows with a trained model",
     "ask": "ask a language model, through an endpoint or from a local folder",
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
