@@ -56,9 +56,14 @@ def sequence() -> None:
         print(f"| {split} | {len(these)} | {scores} | {paper} | {cpu} | {max(r['slots'] for r in these)} |")
 
 
+def _named(run: dict[str, Any]) -> str:
+    """Recipe, grid size, and settings that differ from the defaults."""
+    return ", ".join([run["job"].split("/", 1)[1], *(f"{name} = {value}" for name, value in run["settings"].items())])
+
+
 def sets() -> None:
     """One table per family: exact match, and target found."""
-    runs = [run for run in runs_of("set") if not run["settings"]]
+    runs = runs_of("set")
     for family in ("reascan", "gscan"):
         these = [run for run in runs if run["job"].startswith(family)]
         if not these:
@@ -67,21 +72,21 @@ def sets() -> None:
         print(f"\n| {family} | seeds | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 3)}")
         if family == "reascan":
             print(f"| paper, GCN-LSTM | | {' | '.join(str(PAPER_REASCAN[test]) for test in tests)} | |")
-        for job in dict.fromkeys(run["job"] for run in these):
-            own = [run for run in these if run["job"] == job]
+        for named in dict.fromkeys(_named(run) for run in these):
+            own = [run for run in these if _named(run) == named]
             cpu = f"{mean(run['cpu_seconds'] for run in own):.0f}"
             for what in ("exact", "target"):
                 cells = " | ".join(f"{mean(run[what][test] for run in own):.1f}" for test in tests)
-                print(f"| {job.split('/', 1)[1]}, {what} | {len(own)} | {cells} | {cpu} |")
+                print(f"| {named}, {what} | {len(own)} | {cells} | {cpu} |")
 
 
 def kinship() -> None:
     """One line per job and seed."""
     runs = runs_of("kinship")
-    for job in dict.fromkeys(run["job"] for run in runs):
-        own = [run for run in runs if run["job"] == job]
+    for job in dict.fromkeys((run["job"], str(run["options"].get("style", "auto"))) for run in runs):
+        own = [run for run in runs if (run["job"], str(run["options"].get("style", "auto"))) == job]
         tests = sorted(own[0]["tests"], key=lambda name: (len(name), name))
-        print(f"\n| {job}, from text | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 2)}")
+        print(f"\n| {job[0]}, style {job[1]}, from text | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 2)}")
         for run in own:
             print(
                 f"| seed {run['seed']} | {' | '.join(str(run['tests'][t]['accuracy']) for t in tests)} | {run['cpu_seconds']:.0f} |"
