@@ -34,6 +34,10 @@ CACHE_VARIABLE = "RECOMBINE_CACHE"
 LOCK, LOCK_SECONDS = "recombine.lock", 60.0
 _ROWS: dict[str, int] = {}
 """Rows that this process has made interpreted, by kernel module."""
+LOAD_FROM_CALLS = 3_000
+"""So many interpreted calls on single examples take as long as loading machine code from disk does."""
+_CALLS: dict[str, int] = {}
+"""Calls that this process has made through `for_calls`, by kernel module."""
 _LOADING = threading.RLock()
 
 
@@ -55,6 +59,12 @@ def is_worth_compiling(name: str, rows: int, compile_from: int = COMPILE_FROM_RO
         return True
     total = _ROWS[name] = _ROWS.get(name, 0) + rows
     return total >= compile_from or (load_from is not None and total >= load_from and is_kept(name))
+
+
+def for_calls(name: str) -> types.SimpleNamespace:
+    """The functions for one of many calls on single examples: compiled from the LOAD_FROM_CALLS-th on, if that costs little."""
+    total = _CALLS[name] = _CALLS.get(name, 0) + 1
+    return load(name, total > LOAD_FROM_CALLS and is_ready(name))
 
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:
