@@ -52,13 +52,13 @@ def is_worth_compiling(name: str, rows: int, compile_from: int = COMPILE_FROM_RO
     """The one decision: compiled if the rows are worth it, or if this process has the compiled form already.
 
     `compile_from` rows take as long interpreted as compiling does; `load_from` rows, as long as loading machine code from disk
-    does. Rows count from the start of the process, so many small jobs come to the compiled form as one large job does. Each
-    call counts its rows, so ask once per job.
+    does. With `load_from`, rows count from the start of the process, so many small jobs come to the compiled form as one large
+    job does. Each call counts its rows, so ask once per job.
     """
-    if is_loaded(name):
-        return True
+    if load_from is None or is_loaded(name):
+        return rows >= compile_from or is_loaded(name)
     total = _ROWS[name] = _ROWS.get(name, 0) + rows
-    return total >= compile_from or (load_from is not None and total >= load_from and is_kept(name))
+    return total >= compile_from or (total >= load_from and is_kept(name))
 
 
 def for_calls(name: str) -> types.SimpleNamespace:

@@ -128,7 +128,8 @@ def test_rows_count_from_the_start_of_the_process(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(kernels, "_ROWS", {})
     monkeypatch.setattr(kernels, "is_kept", lambda _name: True)
     assert kernels.is_worth_compiling("k", 40, 100, 10), "machine code on disk pays earlier"
-    assert not kernels.is_worth_compiling("other", 40, 100), "unless the family does not say from when"
+    assert not kernels.is_worth_compiling("other", 60, 100)
+    assert not kernels.is_worth_compiling("other", 60, 100), "a family that does not say from when counts each job alone"
 
 
 def test_pictures_are_valid_png_with_the_right_colours() -> None:
