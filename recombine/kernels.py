@@ -68,9 +68,18 @@ def for_calls(name: str) -> types.SimpleNamespace:
 
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:
-    """The functions of the kernel module `name`, interpreted or compiled, as attributes."""
+    """The functions of the kernel module `name`, interpreted or compiled, as attributes; interpreted where there is no numba."""
+    if compiled and not has_numba():
+        _say_once("numba is not installed, so large jobs run interpreted, some hundred times slower; `pip install numba`")
+        compiled = False
     with _LOADING:
         return _loaded(name, compiled)
+
+
+@functools.cache
+def has_numba() -> bool:
+    """Whether kernels can be compiled."""
+    return importlib.util.find_spec("numba") is not None
 
 
 @functools.cache
@@ -97,7 +106,7 @@ def is_ready(name: str) -> bool:
 def is_kept(name: str) -> bool:
     """Whether machine code of the module lies on disk and is newer than the source. Does not import numba."""
     spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None or importlib.util.find_spec("numba") is None:
+    if spec is None or spec.origin is None or not has_numba():
         return False
     source = Path(spec.origin)
     beside = source.parent / "__pycache__"

@@ -6,7 +6,10 @@ import copy
 import dataclasses
 import io
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -148,3 +151,28 @@ def test_pictures_are_valid_png_with_the_right_colours() -> None:
         around = {tuple(int(v) for v in pixel) for pixel in bare[y - 10 : y + 10, x - 10 : x + 10].reshape(-1, 3)}
         assert tuple(bytes.fromhex(PAINT[thing.color][1:])) in around
     assert canvas.png() == draw(example.world).png(), "kept masks change nothing"
+
+
+def test_without_numba_kernels_run_interpreted_and_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernels, "has_numba", lambda: False)
+    kernels._say_once.cache_clear()
+    for _ in range(2):
+        assert kernels.load("recombine.draws", True) is kernels.load("recombine.draws", False)
+    assert capsys.readouterr().err.count("pip install numba") == 1
+
+
+def test_making_examples_imports_no_pyarrow_and_files_import_no_pandas(tmp_path: Path) -> None:
+    script = """
+import sys, recombine
+for family in ("scan", "gscan", "reascan", "clutrr"):
+    recombine.load(family)[0].inputs
+print("pyarrow" in sys.modules, "numba" in sys.modules)
+recombine.generate("gscan", sys.argv[1], part="test", size=20, engine="serial")
+recombine.verify(sys.argv[1])
+print("pandas" in sys.modules)
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "rows")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "False"]
