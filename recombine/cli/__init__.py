@@ -22,27 +22,33 @@ VERBS: dict[str, str] = {
     "show": "one example: text, picture, proof, shortcut answers",
     "generate": "write parts of a split as a folder that datasets.load_dataset reads",
     "export": "rows with prompts in the layout of a training or evaluation stack",
+    "push": "upload a folder to the Hugging Face hub, with its card",
     "path": "where the files lie that another tool wants to be told",
     "mcp": "serve episodes as tools for any MCP client",
+    "serve": "the playground in a browser, and studies with people",
+    "study": "make a study with people, and write out what they gave",
     "merge": "seal a folder whose shards were made one by one",
     "divergence": "how far the test parts of a folder lie from its training part",
     "verify": "prove a folder: hashes, counts, every answer by the oracle, no leaks",
     "stats": "distributions of a folder's columns, with small pictures",
     "audit": "judge a file that others released",
     "train": "train a model; a run is a folder, and a killed run goes on",
+    "identify": "what a split's training rows leave open: meanings that fit, test answers that hang on them",
+    "rules": "ask for a rule instead of answers, and run the rule that somebody wrote",
     "predict": "answer a part's rows with a trained model",
     "ask": "ask a language model, through an endpoint or from a local folder",
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
     "history": "earlier runs of the same suite, with trends and intervals",
+    "exam": "sealed exams: commit to a secret, sit, reveal, check",
     "watch": "an episode as a film",
     "doctor": "what is installed, what extras would add, browser, GPU, kernels",
     "completion": "a script that completes verbs and options in your shell",
-    "demo": "generate, verify and summarise every family; leaves a page to open",
+    "demo": "make a gallery of puzzles to play with, and a report of baselines",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
-RESUMING = ("generate", "ask", "train", "reproduce")
+RESUMING = ("generate", "ask", "train", "reproduce", "exam")
 """Verbs that keep what they have finished and go on from there."""
 BUG, TROUBLE = 3, 2
 

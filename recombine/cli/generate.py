@@ -33,6 +33,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--size", type=sizes, metavar="N", help="rows of each part (default: the split's own size), or train=5000,test=200"
     )
     parser.add_argument(
+        "--hold-out-mcd", nargs="?", const="max", metavar="D",
+        help="choose rows with compound divergence D between train and test (the largest, if D is left out)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pairs",
+        metavar="FACET",
+        help="matched pairs that differ in this facet, or `all`; --size says how many of each (default 1000)",
+    )
+    parser.add_argument(
+        "--train", type=whole_number, metavar="N", help="rows of the training part, for --hold-out and --hold-out-mcd"
+    )
+    parser.add_argument(
+        "--test", type=whole_number, metavar="N", help="rows of the test part, for --hold-out and --hold-out-mcd"
+    )
+    parser.add_argument(
         "--format", default="parquet", metavar="F", help="parquet (default), jsonl, or native: the originally released layout"
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write")
@@ -53,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.data.freshness import freshness
     from recombine.data.generate import run as carry_out
 
+    if arguments.pairs is not None:
+        return _run_pairs(arguments)
     if arguments.suite == "fresh":
         return _fresh(arguments)
     plan = _plan(arguments)
@@ -127,6 +144,10 @@ def _plan(arguments: argparse.Namespace) -> Plan:
 
     if not arguments.family:
         raise UsageError("say which family (recombine list), or --suite fresh for an exam over all of them.")
+    if arguments.hold_out_mcd is not None:
+        return _mcd_plan(arguments)
+    if arguments.train is not None or arguments.test is not None:
+        return _sized_plan(arguments)
     words = {
         "size": arguments.size,
         "seed": arguments.seed or 0,
@@ -141,3 +162,72 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     if isinstance(arguments.size, dict):
         raise UsageError("--suite takes one --size for all parts.")
     return make_suite(arguments.family, arguments.suite, **words)
+
+
+def _mcd_plan(arguments: argparse.Namespace) -> Plan:
+    """The plan of a split by divergence."""
+    from recombine.data.mcd import make_mcd_plan
+    from recombine.errors import UsageError, shown
+
+    if arguments.suite or arguments.part or arguments.size is not None or arguments.hold_out is not None:
+        raise UsageError("--hold-out-mcd chooses train and test itself: leave out --suite, --part, --size and --hold-out.")
+    try:
+        target = None if arguments.hold_out_mcd == "max" else float(arguments.hold_out_mcd)
+    except ValueError:
+        raise UsageError(f"--hold-out-mcd is {shown(arguments.hold_out_mcd)}, but takes a number such as 0.5.") from None
+    splits = arguments.split or [None]
+    if len(splits) > 1:
+        raise UsageError("--hold-out-mcd takes its rows from one split; name one --split.")
+    plan, choice = make_mcd_plan(
+        arguments.family, target, split=splits[0], seed=arguments.seed or 0, recipe=arguments.recipe, options=options_of(arguments),
+        format=arguments.format, sizes=(arguments.train, arguments.test),
+    )  # fmt: skip
+    say(f"found atom divergence {choice.atoms:.4f} and compound divergence {choice.compounds:.4f}")
+    return plan
+
+
+def _sized_plan(arguments: argparse.Namespace) -> Plan:
+    """The plan of train and test, each with a size of its own."""
+    from dataclasses import replace
+
+    from recombine.data.plan import make_plan
+    from recombine.errors import UsageError
+
+    if arguments.suite or arguments.part or arguments.size is not None:
+        raise UsageError("--train and --test say the sizes of these two parts: leave out --suite, --part and --size.")
+    plans = [
+        make_plan(
+            arguments.family, tuple(arguments.split or ()), (part,), size=size, seed=arguments.seed or 0, recipe=arguments.recipe,
+            options=options_of(arguments), format=arguments.format,
+        )
+        for part, size in (("train", arguments.train), ("test", arguments.test))
+    ]  # fmt: skip
+    return replace(plans[0], parts=(*plans[0].parts, *plans[1].parts))
+
+
+def _run_pairs(arguments: argparse.Namespace) -> int:
+    """Write a folder of matched pairs."""
+    from recombine.errors import UsageError
+    from recombine.pairs import write_pairs
+
+    splits, parts = arguments.split or [None], arguments.part or [None]
+    if (
+        len(splits) > 1
+        or len(parts) > 1
+        or arguments.suite
+        or arguments.hold_out_mcd is not None
+        or arguments.format != "parquet"
+    ):
+        raise UsageError("--pairs takes its rows from one split and one part; leave out --suite, --hold-out-mcd and --format.")
+    if arguments.train is not None or arguments.test is not None or arguments.shard is not None:
+        raise UsageError("--pairs takes --size; leave out --train, --test and --shard.")
+    made = write_pairs(
+        arguments.out, arguments.family, arguments.pairs, size=1000 if arguments.size is None else arguments.size, split=splits[0],
+        part=parts[0], recipe=arguments.recipe, seed=arguments.seed, options=options_of(arguments),
+    )  # fmt: skip
+    if arguments.json:
+        print_json(made)
+        return 0
+    print_table("", ("facet", "pairs"), [(facet, f"{count:,}") for facet, count in made.items()])
+    say(f"{arguments.out}/pairs.jsonl: answer both rows of every pair, then recombine evaluate --data {arguments.out}")
+    return 0

@@ -85,6 +85,14 @@ def _verl(example: Example, index: int, prompter: Prompter, asked: Asked) -> dic
     }
 
 
+def _skyrl(example: Example, index: int, prompter: Prompter, asked: Asked) -> dict[str, Any]:
+    if asked.sight != "text":
+        raise UsageError("SkyRL's text environments have no pictures; leave out --image.")
+    row = _verl(example, index, prompter, asked)
+    extras = {"id": example.id, "answer": row["reward_model"]["ground_truth"]}
+    return {"data_source": row["data_source"], "prompt": row["prompt"], "env_class": "recombine", "extras": extras}
+
+
 def _nemo_gym(example: Example, index: int, prompter: Prompter, asked: Asked) -> dict[str, Any]:  # noqa: ARG001
     content: list[dict[str, Any]] = []
     for piece in prompter.prompt(example).pieces:
@@ -141,6 +149,7 @@ LAYOUTS: Mapping[str, tuple[str, Maker]] = {
     "trl": ("parquet", _trl),
     "sft": ("parquet", _sft),
     "verl": ("parquet", _verl),
+    "skyrl": ("parquet", _skyrl),
     "nemo-gym": ("jsonl", _nemo_gym),
     "openai-batch": ("jsonl", _openai_batch),
     "inspect": ("jsonl", _inspect),

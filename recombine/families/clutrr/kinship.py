@@ -53,6 +53,10 @@ CONVENTION = (
 """The same in the words that prompts, cards and pages use."""
 
 
+REGISTERS: tuple[str, ...] = ("plain", "diary", "gossip", "letter", "obituary", "news")
+"""Kinds of text that a rich story can be."""
+
+
 def word(neutral: int, gender: int) -> int:
     """The code of a neutral relation whose object has this gender."""
     return 2 * neutral + 1 - gender
