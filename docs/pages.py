@@ -25,24 +25,33 @@ from recombine.gallery.choice import rows_of
 from recombine.jobs import make_job
 
 DOCS = Path(__file__).resolve().parent
-SERIES = re.compile(r"(simple_p|addprim_complex_\w+_num)\d+(_rep\d+)?$")
+SERIES = re.compile(r"(.*_p|.*_num)\d+(_rep\d+)?$")
 """Splits that differ in one number; the gallery shows the first of each series."""
 LONGEST = 700
+INTRODUCTION = (
+    "One example of every split of every family. The first line says what training never shows. The table lists what readers "
+    "answer who cut one corner. Play with more of them in the page that `make demo` leaves."
+)
 WRITTEN = "<!-- Written by docs/pages.py. Do not edit. -->\n"
 
 
 # --- the gallery -----------------------------------------------------------------------------------------------------
 
 
-def shown_splits(item: Family) -> Iterator[Split]:
-    """The splits that the gallery shows: those that need no files, and the first of each series."""
+def first_of_series(item: Family) -> Iterator[Split]:
+    """The splits, but only the first of those that differ in their numbers."""
     seen: set[str] = set()
     for name, split in item.SPLITS.items():
         series = SERIES.match(name)
         key = series[1] if series else name
-        if key not in seen and not split.needs_files:
+        if key not in seen:
             seen.add(key)
             yield split
+
+
+def shown_splits(item: Family) -> list[Split]:
+    """The splits that the gallery shows: those that need no files, and the first of each series."""
+    return [split for split in first_of_series(item) if not split.needs_files]
 
 
 def test_part(split: Split) -> str:
@@ -69,7 +78,16 @@ def section(item: Family, split: Split, pictures: dict[str, str]) -> str:
         lines += [f"![The world of {example.id}](pictures/gallery/{name})", ""]
     text = example.render("text")
     shown = text if isinstance(text, str) else text.decode()
-    lines += [f"`{example.id}`", "", "```text", *_cut(shown).splitlines(), "```", "", f"**Answer:** `{_cut(example.answer)}`", ""]
+    lines += [
+        f"`{example.id}`",
+        "",
+        "```text",
+        *_cut(shown).splitlines(),
+        "```",
+        "",
+        f"**Answer:** `{_cut(example.answer)}`",
+        "",
+    ]
     wrong = [s for s in example.explain().shortcuts if s.answer is not None and s.answer != example.answer]
     if wrong:
         lines += ["| a reader who … | answers |", "|---|---|"]
@@ -98,12 +116,13 @@ def write_gallery() -> None:
     """docs/gallery.md, and a picture for each of its examples."""
     folder = DOCS / "pictures" / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
+    for stale in folder.glob("*.svg"):
+        stale.unlink()
     parts = [
         WRITTEN,
         "# Gallery",
         "",
-        "One example of every split of every family. The first line says what training never shows. The table lists what readers "
-        "answer who cut one corner. Play with more of them in the page that `make demo` leaves.",
+        INTRODUCTION,
         "",
     ]
     for name in FAMILIES:
@@ -179,9 +198,14 @@ def columns_page() -> str:
     lines = [WRITTEN, "# Families: splits, options and columns", ""]
     for name in FAMILIES:
         item: Any = family(name)
-        lines += [f"## {name}", "", *(f"- recipe `{r.name}` (version {r.version}): {r.claim}" for r in item.RECIPES.values()), ""]
+        lines += [
+            f"## {name}",
+            "",
+            *(f"- recipe `{r.name}` (version {r.version}): {r.claim}" for r in item.RECIPES.values()),
+            "",
+        ]
         lines += ["| split | claim | parts |", "|---|---|---|"]
-        lines += [f"| `{s.name}` | {_cell(s.claim)} | {', '.join(s.parts)} |" for s in item.SPLITS.values() if _is_first(s.name)]
+        lines += [f"| `{s.name}` | {_cell(s.claim)} | {', '.join(s.parts)} |" for s in first_of_series(item)]
         options = getattr(item, "OPTIONS", {})
         if options:
             lines += ["", "| option | default | meaning |", "|---|---|---|"]
@@ -190,13 +214,14 @@ def columns_page() -> str:
         lines += ["", "| column | type | meaning |", "|---|---|---|"]
         lines += [f"| `{column}` | {kind} | {_meaning(name, column, facets)} |" for column, kind in item.SCHEMA.items()]
         if facets:
-            lines += ["", "| facet | meaning |", "|---|---|", *(f"| `{key}` | {_cell(f.sentence)} |" for key, f in facets.items())]
+            lines += [
+                "",
+                "| facet | meaning |",
+                "|---|---|",
+                *(f"| `{key}` | {_cell(f.sentence)} |" for key, f in facets.items()),
+            ]
         lines.append("")
     return "\n".join(lines)
-
-
-def _is_first(name: str) -> bool:
-    return SERIES.match(name) is None or name in ("simple_p1", "addprim_complex_jump_num1_rep1")
 
 
 def column_words() -> dict[str, dict[str, str]]:
@@ -239,24 +264,59 @@ def actions_page() -> str:
 
 def benchmarks_page() -> str:
     """Results of real runs, from the JSON files in docs/results."""
-    lines = [WRITTEN, "# Measured results", "", "Each line is a run that was really made. Its file holds the command and all figures.", ""]
+    lines = [
+        WRITTEN,
+        "# Measured results",
+        "",
+        "Each line is a run that was really made. Its file holds the command and all figures.",
+        "",
+    ]
     lines += ["| file | command | finished | figures |", "|---|---|---|---|"]
     for path in sorted((DOCS / "results").glob("*.json")):
         found = json.loads(path.read_text(encoding="utf-8"))
         command = found.get("command", "") if isinstance(found, dict) else ""
-        date = next((str(found[key])[:10] for key in ("finished", "date", "made") if isinstance(found, dict) and found.get(key)), "")
+        date = next(
+            (str(found[key])[:10] for key in ("finished", "date", "made") if isinstance(found, dict) and found.get(key)), ""
+        )
         lines.append(f"| [{path.stem}](../results/{path.name}) | `{_cell(str(command))[:120]}` | {date} | {_figures(found)} |")
     return "\n".join([*lines, ""])
 
 
 def _figures(found: Any) -> str:
     """Numbers at the top of a result, by name; at most six."""
-    numbers = {k: v for k, v in found.items() if isinstance(v, int | float) and not isinstance(v, bool)} if isinstance(found, dict) else {}
+    numbers = (
+        {k: v for k, v in found.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        if isinstance(found, dict)
+        else {}
+    )
     return ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in list(numbers.items())[:6])
 
 
+def rules_page() -> str:
+    """The rules of every family, as prompts give them to language models: complete enough to answer each example."""
+    lines = [WRITTEN, "# Grammar and rules of each family", ""]
+    lines += [
+        "These are the words in which Recombine explains a family to a language model (`--style rules`). They are complete: a careful",
+        "reader can answer every example by them.",
+        "",
+    ]
+    for name in FAMILIES:
+        item: Any = family(name)
+        lines += [
+            f"## {name}",
+            "",
+            "```text",
+            *item.prompts.task(name).splitlines(),
+            "",
+            *item.prompts.rules(name).splitlines(),
+            "```",
+            "",
+        ]
+    return "\n".join(lines)
+
+
 REFERENCE = {"commands": commands_page, "families": columns_page, "actions": actions_page, "results": benchmarks_page}
-"""Page of docs/reference -> what writes it."""
+"""Page of docs/reference -> what writes it; `rules` goes to docs/explanation."""
 
 
 def write_reference() -> None:
@@ -264,6 +324,7 @@ def write_reference() -> None:
     (DOCS / "reference").mkdir(exist_ok=True)
     for name, write in REFERENCE.items():
         (DOCS / "reference" / f"{name}.md").write_text(write(), encoding="utf-8")
+    (DOCS / "explanation" / "rules.md").write_text(rules_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -231,5 +231,8 @@ class Pairing(Protocol):
     def PAIRS(self) -> Mapping[str, str]:
         """Facet -> `sensitivity` (the answer must change) or `invariance` (it must not)."""
 
-    def pairs(self, job: Job, facet: str) -> Batch:
-        """Rows 2i and 2i + 1 are pair i of the job's part."""
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed and nothing else; None if it has no such partner. A function of the example's id."""
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a pair, as sentences, by the oracle: wrong answers, or a difference in more than the facet."""

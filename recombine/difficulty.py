@@ -40,7 +40,7 @@ def _words(predicate: str) -> Level:
     return Level("hold_out", "test", {"predicate": predicate})
 
 
-_ACTIONS = (_lengths(1, 6), _lengths(7, 12), _lengths(13, 20), _lengths(21, 30), _lengths(31, 48))
+_ACTIONS = (_lengths(1, 5), _lengths(6, 10), _lengths(11, 16), _lengths(17, 24), _lengths(25, 48))
 PATHS: Mapping[str, tuple[Level, ...]] = {
     "scan": _ACTIONS,
     "nacs": _ACTIONS,

@@ -28,7 +28,12 @@ def test_a_tutorial_runs(path: Path, tmp_path: Path) -> None:
     (tmp_path / "tutorial.py").write_text("\n".join(cells), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "tutorial.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "tutorial.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 VERBS: dict[str, str] = {
     "list": "families, recipes and splits with their claims and sizes",
@@ -33,6 +34,7 @@ VERBS: dict[str, str] = {
     "audit": "judge a file that others released",
     "train": "train a model; a run is a folder, and a killed run goes on",
     "identify": "what a split's training rows leave open: meanings that fit, test answers that hang on them",
+    "rules": "ask for a rule instead of answers, and run the rule that somebody wrote",
     "predict": "answer a part's rows with a trained model",
     "ask": "ask a language model, through an endpoint or from a local folder",
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
@@ -40,6 +42,9 @@ VERBS: dict[str, str] = {
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
     "history": "earlier runs of the same suite, with trends and intervals",
     "exam": "sealed exams: commit to a secret, sit, reveal, check",
+    "watch": "an episode as a film",
+    "doctor": "what is installed, what extras would add, browser, GPU, kernels",
+    "completion": "a script that completes verbs and options in your shell",
     "demo": "make a gallery of puzzles to play with, and a report of baselines",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
@@ -149,16 +154,25 @@ def _run(verb: str, words: list[str]) -> int:
 
     if verb not in VERBS:
         raise UnknownName("command", verb, VERBS)
-    module = importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}")
+    arguments = parser_of(verb).parse_args(words)
+    arguments.words = [verb, *words]
+    code: int = _module(verb).run(arguments)
+    sys.stdout.flush()
+    return code
+
+
+def _module(verb: str) -> Any:
+    return importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}")
+
+
+def parser_of(verb: str) -> argparse.ArgumentParser:
+    """The parser of a verb, with all its words."""
+    module = _module(verb)
     parser = argparse.ArgumentParser(prog=f"recombine {verb}", description=module.__doc__, formatter_class=_Formatter)
     for action in (None, "store"):
         parser.register("action", action, _StoreOnce)
     module.add_arguments(parser)
-    arguments = parser.parse_args(words)
-    arguments.words = [verb, *words]
-    code: int = module.run(arguments)
-    sys.stdout.flush()
-    return code
+    return parser
 
 
 class _StoreOnce(argparse.Action):

@@ -37,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="choose rows with compound divergence D between train and test (the largest, if D is left out)",
     )  # fmt: skip
     parser.add_argument(
+        "--pairs",
+        metavar="FACET",
+        help="matched pairs that differ in this facet, or `all`; --size says how many of each (default 1000)",
+    )
+    parser.add_argument(
         "--train", type=whole_number, metavar="N", help="rows of the training part, for --hold-out and --hold-out-mcd"
     )
     parser.add_argument(
@@ -63,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.data.freshness import freshness
     from recombine.data.generate import run as carry_out
 
+    if arguments.pairs is not None:
+        return _run_pairs(arguments)
     if arguments.suite == "fresh":
         return _fresh(arguments)
     plan = _plan(arguments)
@@ -196,3 +203,31 @@ def _sized_plan(arguments: argparse.Namespace) -> Plan:
         for part, size in (("train", arguments.train), ("test", arguments.test))
     ]  # fmt: skip
     return replace(plans[0], parts=(*plans[0].parts, *plans[1].parts))
+
+
+def _run_pairs(arguments: argparse.Namespace) -> int:
+    """Write a folder of matched pairs."""
+    from recombine.errors import UsageError
+    from recombine.pairs import write_pairs
+
+    splits, parts = arguments.split or [None], arguments.part or [None]
+    if (
+        len(splits) > 1
+        or len(parts) > 1
+        or arguments.suite
+        or arguments.hold_out_mcd is not None
+        or arguments.format != "parquet"
+    ):
+        raise UsageError("--pairs takes its rows from one split and one part; leave out --suite, --hold-out-mcd and --format.")
+    if arguments.train is not None or arguments.test is not None or arguments.shard is not None:
+        raise UsageError("--pairs takes --size; leave out --train, --test and --shard.")
+    made = write_pairs(
+        arguments.out, arguments.family, arguments.pairs, size=1000 if arguments.size is None else arguments.size, split=splits[0],
+        part=parts[0], recipe=arguments.recipe, seed=arguments.seed or 0, options=options_of(arguments),
+    )  # fmt: skip
+    if arguments.json:
+        print_json(made)
+        return 0
+    print_table("", ("facet", "pairs"), [(facet, f"{count:,}") for facet, count in made.items()])
+    say(f"{arguments.out}/pairs.jsonl: answer both rows of every pair, then recombine evaluate --data {arguments.out}")
+    return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.draws import Ints
+from recombine.draws import Ints, SmallInts
 from recombine.grid.kernel import act, fill_board
 
 KERNEL = True
@@ -52,7 +52,7 @@ def replay(things: Ints, counts: Ints, boards: Ints, grids: Ints, agents: Ints, 
             act(things[i], counts[i], boards[i], grids[i], agents[i], golds[i, k])
 
 
-def look(things: Any, counts: Any, agents: Any, shape_bits: Any, color_bits: Any, out: Any) -> None:
+def look(things: Ints, counts: Ints, agents: Ints, shape_bits: Ints, color_bits: Ints, out: SmallInts) -> None:
     """Fill the tensors of all places, which are empty before: `recombine.grid.tensor` says what they hold."""
     width = out.shape[3] - 5
     for i in range(len(counts)):

@@ -10,9 +10,6 @@ Trained in two stages: the reader from facts, the rules from answers. Answers re
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -23,7 +20,8 @@ from numpy.typing import NDArray
 
 from recombine import kernels
 from recombine.errors import FileError, shown
-from recombine.files import inside, writing
+from recombine.files import inside
+from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.kinship_machine_rules import compose
 from recombine.models.kinship_machine_text import BUCKETS, Read, pair_features, person_features, read
 from recombine.models.set_machine_finder import KERNEL_NAME
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 FILE = "machine.npz"
-MOST_BYTES = 64 << 20
 BEAM = 300
 NO_GENDER = 1e-3
 
@@ -149,24 +146,13 @@ class KinshipMachine:
         """Write `machine.npz`."""
         header = {"machine": self.NAME, "config": asdict(self.config), "relations": list(self.relations)}
         header["common"] = sorted(self.common)
-        out = io.BytesIO()
-        arrays = {name: array.astype(np.float32) for name, array in self.arrays.items()}
-        np.savez_compressed(out, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
-        with writing(folder / FILE) as stream:
-            stream.write(out.getvalue())
+        write_arrays(folder / FILE, header, {name: array.astype(np.float32) for name, array in self.arrays.items()})
 
     @classmethod
     def load(cls, folder: Path) -> KinshipMachine:
         """The machine of a run's folder; a damaged file is an error that names it."""
         path = inside(folder, FILE)
-        try:
-            if path.stat().st_size > MOST_BYTES:
-                raise ValueError("it is too large")
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-                header = json.loads(stored["header"].tobytes().decode())
-                arrays = {name: stored[name] for name in stored.files if name != "header"}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
-            raise FileError(f"cannot read the machine {shown(str(path))}: {str(problem)[:200]}.") from None
+        header, arrays = read_arrays(path)
         check(header, SHAPE, shown(str(path)))
         count = len(header["relations"])
         wanted = array_shapes(count)

@@ -104,11 +104,11 @@ class Syntax:
                 self.counts[kind][w] = self.counts[kind].get(w, 0.0) + UNSEEN_WORD
         self.totals = {kind: sum(seen.values()) for kind, seen in self.counts.items()}
         for _ in range(SETTLED):
-            for kind, seen in self.counts.items():
-                word = max(seen, key=lambda w: (seen[w], -w))
+            for kind, counted in self.counts.items():
+                word = max(counted, key=lambda w: (counted[w], -w))
                 x, y = (min(self._phrases(Socket(kind, side), None, False), default=None) for side in (0, 1))
                 if x is not None and y is not None:
-                    cost = x[0] + y[0] - math.log(seen[word] / self.totals[kind])
+                    cost = x[0] + y[0] - math.log(counted[word] / self.totals[kind])
                     self.least[kind] = [(cost, (*x[1], word, *y[1]))]
 
     # --- inverting ---

@@ -52,12 +52,12 @@ def train(task: Task) -> tuple[SequenceMachine, dict[str, Any]]:
     alphabet = alphabet_of(examples)
     pairs = pairs_of(examples, alphabet)
     wall, cpu = time.monotonic(), time.process_time()
-    done = {"seconds": 0.0, "cpu_seconds": 0.0, "searches": []}
+    done: dict[str, Any] = {"seconds": 0.0, "cpu_seconds": 0.0, "searches": []}
     path = inside(task.out, DONE)
     if path.is_file():
         done = read_json(path)
         check(done, SHAPE, shown(str(path)))
-    spent = {"seconds": done["seconds"], "cpu_seconds": done["cpu_seconds"]}
+    spent: dict[str, float] = {"seconds": done["seconds"], "cpu_seconds": done["cpu_seconds"]}
     found: list[dict[str, Any]] = done["searches"]
     for turn in range(len(found), task.config.searches):
         found.append(one_search(pairs, alphabet, task.config, task.seed, turn))

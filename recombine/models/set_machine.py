@@ -12,9 +12,6 @@ Training and answers need NumPy and compiled kernels, no torch.
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import FileError, UsageError, shown
-from recombine.files import inside, writing
+from recombine.files import inside
+from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.set_machine_actor import act, as_weights
 from recombine.models.set_machine_finder import Parameters, as_arrays, find, lexicon_lines
 from recombine.models.set_machine_rows import ACTIONS, Rows, Vocabulary, rows_of_examples
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 FILE = "machine.npz"
-MOST_BYTES = 64 << 20
 ANSWER_ROWS = 4_096
 """Rows that are answered at a time."""
 
@@ -48,6 +45,7 @@ class SetMachineConfig:
 
     `penalty`: price of doing something. `least`: operations on pairs are left out where they are less likely than this.
     `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
+    `compass`: the actor sees its heading and the way in rows and columns; without, only the way as it faces.
     """
 
     rows: int = 400_000
@@ -64,6 +62,7 @@ class SetMachineConfig:
     middle_words: int = 16
     middle_rows: int = 60_000
     backwards: bool = True
+    compass: bool = True
 
 
 class SetMachine:
@@ -94,7 +93,8 @@ class SetMachine:
         seen = rows if self.config.backwards else turned(rows)
         scores = find(self.finder, seen, order, self.config.least)
         found = rows.objects[order, scores.argmax(1)].astype(np.int64)
-        return act(self.actor, rows, order, found[:, 3:5], found[:, 0]), found[:, 3:5]
+        taken = act(self.actor, rows, order, found[:, 3:5], found[:, 0], self.config.compass)
+        return taken, found[:, 3:5]
 
     def answers(self, examples: Sequence[Example]) -> list[str]:
         """The answer to each example, in order; reads inputs only."""
@@ -122,23 +122,13 @@ class SetMachine:
         }  # fmt: skip
         arrays = {f"finder.{name}": array.astype(single) for name, array in self.finder.items()}
         arrays |= {f"actor.{name}": array.astype(single) for name, array in self.actor.items()}
-        out = io.BytesIO()
-        np.savez_compressed(out, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)  # type: ignore[arg-type]
-        with writing(folder / FILE) as stream:
-            stream.write(out.getvalue())
+        write_arrays(folder / FILE, header, arrays)
 
     @classmethod
     def load(cls, folder: Path) -> SetMachine:
         """The machine of a run's folder; a damaged file is an error that names it."""
         path = inside(folder, FILE)
-        try:
-            if path.stat().st_size > MOST_BYTES:
-                raise ValueError("it is too large")
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-                header = json.loads(stored["header"].tobytes().decode())
-                arrays = {name: stored[name] for name in stored.files if name != "header"}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
-            raise FileError(f"cannot read the machine {shown(str(path))}: {str(problem)[:200]}.") from None
+        header, arrays = read_arrays(path)
         check(header, SHAPE, shown(str(path)))
         known = Vocabulary(tuple(header["words"]), tuple(header["colors"]), tuple(header["shapes"]))
         try:

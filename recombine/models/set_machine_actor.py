@@ -21,6 +21,8 @@ Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 LINE_OBJECTS = 12
 """At most so many objects before and behind the target are seen."""
+COMPASS = [0, 1, 2]
+"""Where the features of heading and of rows and columns stand."""
 SEEN = 6 + HISTORY + 3 + LINE_OBJECTS
 
 
@@ -49,7 +51,10 @@ def new_actor(words: int, grid: int, hidden: tuple[int, int], rng: np.random.Gen
 
 
 class Moments(NamedTuple):
-    """Moments at which the actor is asked: the place of each one's row among the batch's rows, and what it knows."""
+    """Moments at which the actor is asked: the place of each one's row among the batch's rows, and what it knows.
+
+    Without a compass the actor sees the way to the target only as it faces: no heading, no rows and columns.
+    """
 
     owners: Ints  # (moments,): place in `order`
     poses: Ints  # (moments, 3)
@@ -57,6 +62,7 @@ class Moments(NamedTuple):
     moved: Ints  # (moments,)
     targets: Ints  # (moments, 2)
     sizes: Ints  # (moments,)
+    has_compass: bool = True
 
 
 class Layers(NamedTuple):
@@ -79,6 +85,8 @@ def forward(weights: Parameters, rows: Rows, order: Ints, moments: Moments, spok
         order[moments.owners], moments.poses, moments.past, moments.moved, moments.targets, moments.sizes, rows.objects,
         rows.counts, rows.grid, seen,
     )  # fmt: skip
+    if not moments.has_compass:
+        seen[:, COMPASS] = 0
     first = np.empty((len(seen), spoken.shape[1]), np.float32)
     kernel.add_features(seen, moments.owners, spoken, weights["feature"], first)
     first += weights["first_bias"]
@@ -131,7 +139,7 @@ def gradients(weights: Parameters, rows: Rows, order: Ints, moments: Moments, ri
     }  # fmt: skip
 
 
-def act(weights: Parameters, rows: Rows, order: Ints, targets: Ints, sizes: Ints) -> list[list[int]]:
+def act(weights: Parameters, rows: Rows, order: Ints, targets: Ints, sizes: Ints, has_compass: bool = True) -> list[list[int]]:
     """The actions of each row, one after the other until the actor ends or the limit is reached."""
     poses = rows.agents[order].copy()
     past, moved = np.zeros((len(order), HISTORY), np.int64), np.zeros(len(order), np.int64)
@@ -139,7 +147,7 @@ def act(weights: Parameters, rows: Rows, order: Ints, targets: Ints, sizes: Ints
     spoken = speak(weights, rows, order)
     live = np.arange(len(order))
     for _ in range(20 * rows.grid + 8):
-        moments = Moments(live, poses[live], past[live], moved[live], targets[live], sizes[live])
+        moments = Moments(live, poses[live], past[live], moved[live], targets[live], sizes[live], has_compass)
         logits = forward(weights, rows, order, moments, spoken).logits
         logits[:, NONE] = -np.inf
         chosen = logits.argmax(1)

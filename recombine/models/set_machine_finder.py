@@ -44,7 +44,9 @@ PRICE = np.array([0.0, 0.5, 1.0, 1.0, 1.0])
 SHARP_GATE, SHARP, OPEN = 3.0, 2.0, 2.0
 """Slopes of the gate and of all other logits, and where R begins: a factor of R is near 0.88 until it must be something else."""
 SPEAK = 0.5
-"""In a printed lexicon a value counts as wanted if its factor is above this."""
+"""In a printed lexicon a value counts as wanted if its factor is above this share of the largest one."""
+LITTLE = 0.7
+"""A factor that allows at least this share of all cases is not printed."""
 
 
 def new_parameters(words: int, rng: np.random.Generator) -> Parameters:
@@ -137,8 +139,11 @@ def no_gradients(words: int) -> Meanings:
 def new_desk(rows: Rows) -> Desk:
     """Working space for these rows."""
     t, n = rows.words.shape[1], rows.objects.shape[1]
-    states = [np.zeros((t + 1, n)) for _ in range(3)] + [np.zeros((t, n)) for _ in range(3)]
-    return Desk(*states, np.zeros((6, n)), np.zeros((2, n, n), np.int64))
+    after, at = (t + 1, n), (t, n)
+    return Desk(
+        np.zeros(after), np.zeros(after), np.zeros(after), np.zeros(at), np.zeros(at), np.zeros(at), np.zeros((6, n)),
+        np.zeros((2, n, n), np.int64),
+    )  # fmt: skip
 
 
 def find(parameters: Parameters, rows: Rows, order: Ints, least: float) -> Floats:
@@ -208,17 +213,18 @@ def _filter_words(parameters: Parameters, number: int, known: Vocabulary) -> str
     attribute = int(gate[number].argmax())
     sizes = tuple(str(size) for size in range(1, SIZES + 1))
     names = (sizes, known.colors, known.shapes)[attribute]
-    wanted = [name for i, name in enumerate(names) if fits[number, attribute, i] > SPEAK]
+    row = fits[number, attribute, : len(names)]
+    wanted = [name for i, name in enumerate(names) if row[i] > SPEAK * row.max()]
     return f"{('size', 'colour', 'shape')[attribute]} {' or '.join(wanted) or 'none'}"
 
 
 def _relation_words(parameters: Parameters, number: int, known: Vocabulary) -> str:
-    """What R asks, factor by factor; a factor that asks nothing is left out."""
-    f = {name: factor[number] > SPEAK for name, factor in relation_factors(parameters).items()}
+    """What R asks, factor by factor; a factor that forbids little is left out."""
+    f = {name: factor[number] > SPEAK * factor[number].max() for name, factor in relation_factors(parameters).items()}
     told = []
     for name in ("row", "column"):
         wanted = f[name]  # (difference, size of the other)
-        if not wanted.all():
+        if wanted.mean() < LITTLE:
             differences = [str(d) for d in range(-(SPAN // 2), SPAN // 2 + 1) if wanted[d + SPAN // 2].all()]
             partly = [str(d) for d in range(-(SPAN // 2), SPAN // 2 + 1) if wanted[d + SPAN // 2].any()]
             by_size = f" (some sizes of the other: {', '.join(partly)})" if partly != differences else ""
@@ -226,7 +232,7 @@ def _relation_words(parameters: Parameters, number: int, known: Vocabulary) -> s
     for name, names in (("color", known.colors), ("shape", known.shapes), ("size", tuple(map(str, range(1, SIZES + 1))))):
         wanted = f[name][: len(names), : len(names)]
         spoken = "colour" if name == "color" else name
-        if wanted.all():
+        if wanted.mean() >= LITTLE:
             continue
         if (wanted == np.eye(len(names), dtype=bool)).all():
             told.append(f"same {spoken}")

@@ -5,9 +5,7 @@ The order of batches and every random number are functions of seed and step. A k
 
 from __future__ import annotations
 
-import io
 import time
-import zipfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +14,8 @@ from numpy.typing import NDArray
 
 from recombine import kernels, keys
 from recombine.errors import FileError, UsageError, shown
-from recombine.files import inside, writing
+from recombine.files import inside
+from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.set_machine import SetMachine, SetMachineConfig, turned
 from recombine.models.set_machine_actor import Moments, gradients, new_actor
 from recombine.models.set_machine_finder import (
@@ -139,6 +138,7 @@ def moments_of(lesson: Lesson, order: Ints, sizes: Ints, step: int) -> tuple[Mom
     moments = Moments(
         owners, poses.reshape(-1, 3).astype(np.int64), past.reshape(-1, HISTORY).astype(np.int64),
         np.where(is_first, 0, walk.moved[before]).reshape(-1).astype(np.int64), walk.targets[order][owners], sizes[owners],
+        lesson.config.compass,
     )  # fmt: skip
     return moments, right.reshape(-1).astype(np.int64)
 
@@ -291,16 +291,13 @@ def due(lesson: Lesson, learner: Learner) -> Iterator[Ints]:
 
 def save(learner: Learner, path: Path) -> None:
     """Replace the checkpoint, whole or not at all."""
-    out = io.BytesIO()
-    np.savez(out, **learner.arrays())  # type: ignore[arg-type]
-    with writing(path) as stream_out:
-        stream_out.write(out.getvalue())
+    write_arrays(path, {}, learner.arrays())
 
 
 def restore(learner: Learner, path: Path) -> None:
-    """Take up a checkpoint; a damaged one is an error that names it."""
+    """Take up a checkpoint; one of another machine is an error that names it."""
+    _, found = read_arrays(path)
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-            learner.restore(stored)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as problem:
-        raise FileError(f"cannot read the checkpoint {shown(str(path))}: {str(problem)[:200]}.") from None
+        learner.restore(found)
+    except (ValueError, KeyError, IndexError) as problem:
+        raise FileError(f"{shown(str(path))} is no checkpoint of this machine: {str(problem)[:200]}.") from None

@@ -34,6 +34,7 @@ from recombine.models.sequence_machine import (
 )  # fmt: skip
 from recombine.models.sequence_machine_inverse import Syntax, matches
 from recombine.models.sequence_machine_search import Search, entries_for, levels_of, solved, writers
+from recombine.models.sequence_rules import parse_lexicon, written
 
 FEW: dict[str, object] = {"searches": 1, "per_length": 30}
 SMALL = SequenceMachineConfig(searches=1, per_length=30)
@@ -230,24 +231,25 @@ def test_training_and_answers_need_no_torch(run_folder: Path, tmp_path: Path) ->
 
 
 def test_the_command_line_trains_and_prints_the_lexicon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "--data",
-        "scan",
-        "--split",
-        "simple_p1",
-        "--out",
-        str(tmp_path / "run"),
-        "--with",
-        "searches=1",
-        "--with",
-        "per_length=3",
-    ]
-    assert main(["train", "sequence-machine", *words]) == 0
+    words = ["--data", "scan", "--split", "hold_out", "--hold-out", "command_length >= 4", "--out", str(tmp_path / "run")]
+    assert main(["train", "sequence-machine", *words, "--with", "searches=1"]) == 0
     said = capsys.readouterr()
     assert "built in: " in said.out and "learnt: " in said.out and "CPU-seconds" in said.out
-    assert "search 1/1: " in said.err
+    assert "search 1/1: 0 of " in said.err
     assert main(["train", "sequence-machine", *words, "--device", "cuda"]) == 2
     assert "--device" in capsys.readouterr().err
+
+
+def test_identify_says_what_is_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Commands of at most three words never show which of `around` and `twice` binds tighter."""
+    out, folder = tmp_path / "open.json", str(tmp_path / "data")
+    words = ["--split", "hold_out", "--hold-out", "command_length >= 4", "--size", "80"]
+    assert main(["generate", "scan", *words, "--out", folder]) == 0
+    assert main(["identify", folder, "--out", str(out)]) == 0
+    assert "test answers are open" in capsys.readouterr().out
+    found = json.loads(out.read_text())
+    assert 0 < found["open"] <= found["tests"]
+    assert any(a["tests_changed"] for word in found["words"] for a in word["alternatives"])
 
 
 def test_alphabet_and_pairs_agree_between_the_two_directions() -> None:
@@ -255,3 +257,39 @@ def test_alphabet_and_pairs_agree_between_the_two_directions() -> None:
     alphabet = alphabet_of(forward)
     assert alphabet_of(backward).actions == alphabet.actions
     assert set(pairs_of(forward, alphabet)) == set(pairs_of(backward, alphabet))
+
+
+def test_a_written_lexicon_is_read_strictly_and_run(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["scan", "--split", "addprim_jump"]
+    assert main(["rules", *words, "--shots", "5"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count(" -> ") == 5
+    assert "walk" in shown and "I_TURN_LEFT" in shown
+    machine = load_machine(run_folder)
+    assert isinstance(machine, SequenceMachine)
+    text = written(machine.lexicon, machine.alphabet)
+    assert parse_lexicon("Here it is:\n```\n" + text + "```\n", machine.alphabet) == list(machine.lexicon)
+    reply = tmp_path / "reply.txt"
+    reply.write_text(text)
+    assert main(["rules", *words, "--lexicon", str(reply), "--out", str(tmp_path / "a.jsonl")]) == 0
+    assert "(100.00 %)" in capsys.readouterr().out
+    assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 7_706
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("walk: 0: W", "no line for left"),
+        ("walk: 0: W\nleft: 0: L X\nwalk: 0: W", "two lines for 'walk'"),
+        ("walk: 0: W\nleft: 0: L Z", "slot 'Z'"),
+        ("walk: 0: W\nleft: 1: L X", "level of 'left'"),
+        ("walk: 0: W\nleft: 0: " + "X " * 11, "11 slots"),
+        ("fly: 0: W", "'fly'"),
+        ("walk: 0: __import__('os')\nleft: 0: X", "no line for walk"),
+    ],
+)
+def test_a_malformed_lexicon_is_refused(text: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=hint):
+        parse_lexicon(text, Alphabet(("left", "walk"), ("L", "W")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from recombine import kernels
 from recombine.data.datasets import load
 from recombine.errors import FileError, UsageError
-from recombine.models import set_machine_train
+from recombine.models import arrays, set_machine_train
 from recombine.models.machines import load_machine, train_machine
 from recombine.models.set_machine import SetMachine, SetMachineConfig, turned
 from recombine.models.set_machine_actor import act, forward, gradients, log_shares, new_actor
@@ -161,10 +162,23 @@ def test_moments_hold_what_the_agent_did(known_rows: tuple[Vocabulary, Rows]) ->
         assert any(np.array_equal(moments.poses[m], place) for place in places)
 
 
+def test_without_a_compass_the_heading_is_not_seen(known_rows: tuple[Vocabulary, Rows]) -> None:
+    known, rows = known_rows
+    order = np.arange(4)
+    config = SetMachineConfig(moments=8, compass=False)
+    blind, _ = moments_of(Lesson(rows, rows, walked(rows), config, 0), order, np.zeros(4, np.int64), 0)
+    weights = new_actor(len(known.words) + 1, 6, (12, 6), np.random.default_rng(4))
+    before = [forward(weights, rows, order, m).logits for m in (blind, blind._replace(has_compass=True))]
+    weights["feature"][1:4] += 5.0  # all headings but the first
+    after = [forward(weights, rows, order, m).logits for m in (blind, blind._replace(has_compass=True))]
+    assert np.array_equal(before[0], after[0])
+    assert not np.array_equal(before[1], after[1])
+
+
 def test_it_learns_a_small_problem(tmp_path: Path) -> None:
     """Commands without clauses: it finds nearly all targets, and knows colours and shapes."""
-    rows = load("reascan", "simple", "train", size=4_000)
-    settings = {"rows": 30_000, "first": 64, "second": 32, "moments": 4, "short_rows": 0, "middle_rows": 0}
+    rows = load("reascan", "simple", "train", size=3_000)
+    settings = {"rows": 20_000, "first": 64, "second": 32, "moments": 4, "short_rows": 0, "middle_rows": 0}
     machine, trained = train_machine("set-machine", settings, rows, tmp_path / "run", 0, lambda _line: None)
     assert isinstance(machine, SetMachine)
     lines = {line[0]: line for line in machine.lines()}
@@ -198,7 +212,7 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_weights(tmp_path: Path, monke
         train_machine("set-machine", SMALL, rows, tmp_path / "a", 1, lambda _line: None)
 
 
-def test_damaged_files_and_other_worlds_are_refused(tmp_path: Path) -> None:
+def test_damaged_files_and_other_worlds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = Vocabulary(("circle", "the"), ("red",), ("circle",))
     rng = np.random.default_rng(0)
     config = SetMachineConfig(first=4, second=4)
@@ -213,6 +227,11 @@ def test_damaged_files_and_other_worlds_are_refused(tmp_path: Path) -> None:
         SetMachine.load(tmp_path)
     (tmp_path / "machine.npz").write_bytes((tmp_path / "machine.npz").read_bytes()[:-40])
     with pytest.raises(FileError, match="cannot read the machine"):
+        SetMachine.load(tmp_path)
+    with zipfile.ZipFile(tmp_path / "machine.npz", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("header.npy", bytes(90_000))
+    monkeypatch.setattr(arrays, "MOST_BYTES", 50_000)
+    with pytest.raises(FileError, match="unpacks to more"):
         SetMachine.load(tmp_path)
     with pytest.raises(UsageError, match="grid worlds"):
         machine.answers(load("scan", "simple", "test").pick([0]))

@@ -47,6 +47,12 @@ def test_rows_without_a_machine_get_no_answer() -> None:
     assert machine_for(example) is None
     assert shipped_answers([example, load("clutrr", "generalization_23", "train", size=1)[0]]) == {}
     assert machine_for(load("scan", "template_right", "test").pick([0])[0]) is None
+    own = load("scan", "hold_out", "test", predicate="any(repeat) = thrice").pick([0])[0]
+    assert machine_for(own) is None  # another predicate, other training rows
+    usual = load("scan", "hold_out", "test").pick([0])[0]
+    assert machine_for(usual) is not None
+    assert machine_for(load("scan", "simple", "test", seed=1).pick([0])[0]) is None  # may be a training row of seed 0
+    assert machine_for(load("scan", "length", "test", seed=1).pick([0])[0]) is not None
 
 
 def test_shipped_answers_need_no_torch_and_no_compiler() -> None:
