@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Sight = Literal["text", "picture", "both"]
 """How a model sees a world."""
+Tree = tuple[str, tuple["Tree", ...]]
+"""A derivation: the label of a node and its children."""
 
 
 @runtime_checkable
@@ -67,6 +69,15 @@ class Probing(Protocol):
 
     def probe_parts(self, parts: Mapping[str, Iterable[Batch]]) -> Sequence[Mapping[str, str]]:
         """One line (column -> text) for each thing probed, from the batches of each `split/part` of a folder."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """Answerers that only this family has, beside those that every family has."""
+
+    @property
+    def ANSWERERS(self) -> Mapping[str, Callable[[Example], str | None]]:
+        """Name -> what answers an example from its inputs."""
 
 
 @runtime_checkable
@@ -165,6 +176,14 @@ class Faceted(Protocol):
 
 
 @runtime_checkable
+class Deriving(Protocol):
+    """A family whose examples have a derivation tree: divergence then counts its subtrees instead of pairs of facets."""
+
+    def derivation(self, example: Example) -> Tree:
+        """The tree of one example; its labels are the atoms."""
+
+
+@runtime_checkable
 class Playing(Protocol):
     """A family whose worlds can be acted in: what `recombine.Episode` stands on. Knows nothing of gymnasium."""
 
@@ -212,5 +231,8 @@ class Pairing(Protocol):
     def PAIRS(self) -> Mapping[str, str]:
         """Facet -> `sensitivity` (the answer must change) or `invariance` (it must not)."""
 
-    def pairs(self, job: Job, facet: str) -> Batch:
-        """Rows 2i and 2i + 1 are pair i of the job's part."""
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed and nothing else; None if it has no such partner. A function of the example's id."""
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a pair, as sentences, by the oracle: wrong answers, or a difference in more than the facet."""

@@ -32,17 +32,29 @@ COMPILE_FROM_ROWS = 2_000
 CACHE_VARIABLE = "RECOMBINE_CACHE"
 """Environment variable that names a folder for compiled kernels. Whoever can write to it can run code as the user."""
 LOCK, LOCK_SECONDS = "recombine.lock", 60.0
+_ROWS: dict[str, int] = {}
+"""Rows that this process has made interpreted, by kernel module."""
 _LOADING = threading.RLock()
 
 
-def for_rows(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS) -> types.SimpleNamespace:
+def for_rows(
+    name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS, load_from: int | None = None
+) -> types.SimpleNamespace:
     """The functions of the kernel module for a job of so many rows, compiled if that is worth it."""
-    return load(name, is_worth_compiling(name, rows, compile_from))
+    return load(name, is_worth_compiling(name, rows, compile_from, load_from))
 
 
-def is_worth_compiling(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS) -> bool:
-    """The one decision: compiled if the rows are worth it, or if this process has the compiled form already."""
-    return rows >= compile_from or is_loaded(name)
+def is_worth_compiling(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS, load_from: int | None = None) -> bool:
+    """The one decision: compiled if the rows are worth it, or if this process has the compiled form already.
+
+    `compile_from` rows take as long interpreted as compiling does; `load_from` rows, as long as loading machine code from disk
+    does. Rows count from the start of the process, so many small jobs come to the compiled form as one large job does. Each
+    call counts its rows, so ask once per job.
+    """
+    if is_loaded(name):
+        return True
+    total = _ROWS[name] = _ROWS.get(name, 0) + rows
+    return total >= compile_from or (load_from is not None and total >= load_from and is_kept(name))
 
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:
@@ -64,6 +76,29 @@ def _loaded(name: str, compiled: bool) -> types.SimpleNamespace:
 def is_loaded(name: str) -> bool:
     """Whether this process has the compiled form of the module already, so that small jobs may use it at no cost."""
     return f"{name}__compiled" in sys.modules
+
+
+def is_ready(name: str) -> bool:
+    """Whether the compiled form costs little: this process has it, or its machine code lies on disk."""
+    return is_loaded(name) or is_kept(name)
+
+
+@functools.cache
+def is_kept(name: str) -> bool:
+    """Whether machine code of the module lies on disk and is newer than the source. Does not import numba."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None or importlib.util.find_spec("numba") is None:
+        return False
+    source = Path(spec.origin)
+    beside = source.parent / "__pycache__"
+    folder = _cache_folder(beside)
+    if folder is None:
+        return False
+    found = folder.glob(f"{'' if folder == beside else '*/'}{source.stem}.*.nbi")
+    try:
+        return max((path.stat().st_mtime for path in found), default=0.0) >= source.stat().st_mtime
+    except OSError:  # another process renews it just now
+        return False
 
 
 def _functions(module: types.ModuleType) -> dict[str, Callable[..., Any]]:

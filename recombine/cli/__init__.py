@@ -39,6 +39,7 @@ VERBS: dict[str, str] = {
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
+    "history": "earlier runs of the same suite, with trends and intervals",
     "exam": "sealed exams: commit to a secret, sit, reveal, check",
     "demo": "make a gallery of puzzles to play with, and a report of baselines",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.draws import Ints
+from recombine.draws import Ints, SmallInts
 from recombine.grid.kernel import act, fill_board
 
 KERNEL = True
@@ -50,3 +50,16 @@ def replay(things: Ints, counts: Ints, boards: Ints, grids: Ints, agents: Ints, 
     for i in range(len(counts)):
         for k in range(lengths[i]):
             act(things[i], counts[i], boards[i], grids[i], agents[i], golds[i, k])
+
+
+def look(things: Ints, counts: Ints, agents: Ints, shape_bits: Ints, color_bits: Ints, out: SmallInts) -> None:
+    """Fill the tensors of all places, which are empty before: `recombine.grid.tensor` says what they hold."""
+    width = out.shape[3] - 5
+    for i in range(len(counts)):
+        for k in range(counts[i]):
+            row, column = things[i, k, 3], things[i, k, 4]
+            out[i, row, column, things[i, k, 0] - 1] += 1
+            out[i, row, column, shape_bits[things[i, k, 2]]] += 1
+            out[i, row, column, color_bits[things[i, k, 1]]] += 1
+        out[i, agents[i, 0], agents[i, 1], width] = 1
+        out[i, agents[i, 0], agents[i, 1], width + 1 + agents[i, 2]] = 1

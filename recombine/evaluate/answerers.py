@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recombine import keys
-from recombine.core import Example
+from recombine.abilities import Answering
+from recombine.core import Example, Family
 from recombine.errors import UnknownName, UsageError
 
 Answerer = Callable[[Example], str | None]
@@ -107,12 +108,15 @@ ANSWERERS: Mapping[str, Callable[[Sequence[Example]], Answerer]] = {
 """Name -> a maker that takes train examples. Every shortcut reader is one too: `shortcut:NAME`."""
 
 
-def make_answerer(name: str, train: Sequence[Example]) -> Answerer:
-    """The answerer of this name."""
+def make_answerer(name: str, train: Sequence[Example], family: Family | None = None) -> Answerer:
+    """The answerer of this name; a family may have some of its own."""
     if name.startswith(SHORTCUT):
         return shortcut(name.removeprefix(SHORTCUT))
+    own = family.ANSWERERS if isinstance(family, Answering) else {}
+    if name in own:
+        return own[name]
     if name not in ANSWERERS:
-        raise UnknownName("answerer", name, [*ANSWERERS, "shortcut:NAME"])
+        raise UnknownName("answerer", name, [*ANSWERERS, *own, "shortcut:NAME"])
     return ANSWERERS[name](train)
 
 

@@ -8,6 +8,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, Literal
 
+from recombine.abilities import Answering
 from recombine.core import Example
 from recombine.data.datasets import Dataset
 from recombine.data.folders import Folder, open_folder
@@ -129,7 +130,9 @@ def evaluate(
         train = train_examples(folder, number)
         for name in baseline_names(baselines, chosen):
             names.add(name)
-            runs.append(score_run(name, chosen, answering(make_answerer(name, train)), named=not answers, **words))
+            runs.append(
+                score_run(name, chosen, answering(make_answerer(name, train, folder.family)), named=not answers, **words)
+            )
     if rows is None and where is None:
         _check_ids(answers, known, str(folder.path))
     mistakes = {(run.name, run.key): diagnose(run) for run in runs if run.name not in names}
@@ -231,6 +234,8 @@ def baseline_names(wanted: Sequence[str], examples: Sequence[Example]) -> list[s
     names: list[str] = []
     for name in wanted:
         readers = shortcut_names(examples[:40]) if name == ALL_BASELINES else []
-        built_in = [known for known in ANSWERERS if known != MADE_UP]
+        family = examples[0].family if examples else None
+        own: Sequence[str] = list(family.ANSWERERS) if isinstance(family, Answering) else []
+        built_in = [known for known in (*ANSWERERS, *own) if known != MADE_UP]
         names += [*built_in, *(SHORTCUT + reader for reader in readers)] if name == ALL_BASELINES else [name]
     return list(dict.fromkeys(names))

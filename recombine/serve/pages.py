@@ -17,8 +17,10 @@ from recombine.families import FAMILIES
 from recombine.families import family as find_family
 from recombine.jobs import make_job
 from recombine.serve import sources
-from recombine.serve.boards import board_of
+from recombine.serve.boards import View, board_of
 from recombine.serve.boards.base import MOST_STATE
+from recombine.serve.boards.output import OutputBoard
+from recombine.serve.changes import can_change
 from recombine.serve.replies import TEMPLATES, page, redirect, visit_of, wants_json, work
 from recombine.serve.sources import Filter
 
@@ -109,8 +111,8 @@ def about(example: Example, query: Mapping[str, str], address: str) -> dict[str,
     values: dict[str, Any] = {
         "example": example,
         "family": family,
-        "question": board.question(example),
-        "asked": board.picture(example, "", "") if type(board).__name__ == "OutputBoard" else "",
+        "can_change": can_change(example),
+        **asked(example, view),
         "view": view,
         "verdict": None,
         "dials": family.DIALS,
@@ -119,6 +121,15 @@ def about(example: Example, query: Mapping[str, str], address: str) -> dict[str,
         "solution": solution(example, query) if query.keys() & {"show", "step", "drawn"} else None,
     }
     return values
+
+
+def asked(example: Example, view: View) -> dict[str, str]:
+    """The question: its first lines, the world in words where the board draws it, and the drawing of what is given."""
+    board = board_of(example)
+    head, gap, rest = board.question(example).partition("\n\n")
+    is_drawn = bool(view.svg and gap)
+    given = board.picture(example, "", "") if isinstance(board, OutputBoard) else ""
+    return {"question": head if is_drawn else f"{head}{gap}{rest}", "in_words": rest if is_drawn else "", "given": given}
 
 
 def solution(example: Example, query: Mapping[str, str]) -> dict[str, Any]:

@@ -85,6 +85,12 @@ class Server:
         self.process.wait(20)
 
 
+@pytest.fixture(scope="session")
+def serving() -> type[Server]:
+    """Makes servers."""
+    return Server
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     found = Server(tmp_path, "--studies", str(tmp_path / "people.sqlite"))

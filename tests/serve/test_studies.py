@@ -180,10 +180,10 @@ def test_stories_need_two_content_reviewers_who_are_not_the_author(store: Store,
     study = _answers(store, made)
     write, review = _link(store, study, "write"), _link(store, study, "review")
     writers = [store.join(write) for _ in range(2)]
-    for writer in writers:
+    for number, writer in enumerate(writers):
         while (offer := store.offer(writer, write, 3, 2)) is not None:
             names, told = offer.content["names"], kin.shown(offer.content)
-            body = f"Once {', '.join(names)} met. " + " ".join(told["facts"])
+            body = f"{('Once', 'Twice')[number]} {', '.join(names)} met. " + " ".join(told["facts"])
             assert kin.faults(offer.content, body) == []
             store.give_text(writer, offer.item, body)
     reviewers = [*writers, store.join(review)]
@@ -206,7 +206,7 @@ def test_stories_need_two_content_reviewers_who_are_not_the_author(store: Store,
 
 
 def test_exported_templates_word_generated_stories(tmp_path: Path) -> None:
-    """`--set templates=` reads what people wrote: every clause of one fact gets one story."""
+    """`--set templates=` reads what people wrote; the last fifth of each cell words test stories."""
     from recombine.families.clutrr.kinship import GENDER, RELATIONS
 
     cells: dict[str, dict[str, list[str]]] = {}
@@ -214,7 +214,9 @@ def test_exported_templates_word_generated_stories(tmp_path: Path) -> None:
         for gender in (0, 1):
             content = {"names": ["Ann", "Bob"], "genders": [gender, GENDER[code]], "relations": [code], "hidden": -1}
             clause, genders = kin.cell_of(content)
-            cells.setdefault(clause, {})[genders] = [kin.template_of(content, f"Ann likes the {word} Bob.")]
+            cells.setdefault(clause, {})[genders] = [
+                kin.template_of(content, f"Ann likes the {word} Bob {n} times.") for n in range(5)
+            ]
     path = tmp_path / "templates.json"
     path.write_text(json.dumps(cells))
     story = recombine.load("clutrr", "generalization_23", "test_k2", templates=str(path))[0].inputs["story"]

@@ -5,7 +5,7 @@ The stages are imported when they are first used, so that making an example does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
@@ -79,6 +79,13 @@ class AbstractFamily:
 
         checked(settings)
         return TASK
+
+    @property
+    def ANSWERERS(self) -> Mapping[str, Callable[[Example], str | None]]:
+        """The solver, which is the ceiling, and a baseline that imitates the last demonstration."""
+        from recombine.families.abstract.solver import imitator, solver
+
+        return {"solver": solver, "imitator": imitator}
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""

@@ -46,7 +46,7 @@ OPTIONS: Mapping[str, Option] = {
         "`plain`: a formal kinship word beside a name; `rich`: as people write; `mixed`: half of each. auto: rich in sound",
         choices=("auto", "plain", "rich", "mixed"),
     ),
-    "coreference": Option(0.5, "share of rich wordings that name a relative only in the next sentence", low=0, high=1),
+    "coreference": Option(0.35, "share of rich wordings that name a relative only in the next sentence", low=0, high=1),
     "colloquial": Option(0.5, "share of rich wordings with colloquial words (dad, granny, …)", low=0, high=1),
     "register": Option("plain", "what kind of text a rich story is", choices=REGISTERS),
     "paraphrases": Option("split", "whether train and test use different paraphrases", choices=("split", "shared")),

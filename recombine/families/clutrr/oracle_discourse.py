@@ -56,6 +56,8 @@ class Sentence:
     quoted: list[bool]
     mentioned: list[Person] = field(default_factory=list)
     open: list[Person] = field(default_factory=list)
+    is_pair: bool = False
+    """The two in `open` are alike: `her two sons`."""
 
     def token(self, place: int) -> str:
         return self.tokens[place] if 0 <= place < len(self.tokens) else ""
@@ -114,6 +116,8 @@ class Discourse:
             self._refuse(0, "does not name the relative of the sentence before")
         if len(new) > len(waiting):
             self._doubt(f"the unnamed relative of the sentence before could be {new[0]} or {new[1]}")
+        if len(waiting) > 1 and not (self.before.is_pair and len(waiting) == 2):
+            self._doubt(f"{new[0]} and {new[1]} could be either of the unnamed relatives of the sentence before")
         for unnamed, name in zip(waiting, new, strict=True):
             person = self.known[name]
             for i, (word, owner, relative) in enumerate(self.facts):

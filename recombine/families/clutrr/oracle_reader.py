@@ -78,6 +78,9 @@ class _Reader(Discourse):
             if owner is None or s.token(1) != "'s":
                 self._refuse(0, "does not answer whose relative it is")
             assert owner is not None
+            others = [p for p in s.people if p and p is not owner]
+            if others:
+                self._doubt(f"the answer could be {owner.name} or {others[0].name}")
             self._state(word, owner, relative)
             self.asked = None
         place = 0
@@ -191,11 +194,14 @@ class _Reader(Discourse):
         return False
 
     def _is_denied(self, left: int) -> bool:
-        s = self.now
-        head = s.tokens[:left]
-        if s.token(left - 1) == "not" or ("mistake" in head and "as" in head):
+        """`not her aunt`, `take Ann for her aunt`, `described Ann as her aunt`, `think that Ann is her aunt`."""
+        s, before = self.now, left - 1
+        if s.token(before) == "not":
             return True
-        return ("take" in head and s.token(left - 1) == "for") or ("think" in head and "that" in head)
+        if not s.person(before - 1):
+            return False
+        head = (s.token(before - 3), s.token(before - 2), s.token(before))
+        return head == ("think", "that", "is") or head[1:] in (("take", "for"), ("described", "as"))
 
     def _bearer(self, place: int, left: int, gender: str) -> Person:
         """Who is the relative; an unnamed person if the sentence does not say."""
@@ -261,7 +267,7 @@ class _Reader(Discourse):
                 self._check_list(end)
             return s.person(left - 2)
         at = left - 1
-        if s.token(at) == "but" and "not" in s.tokens[:at]:
+        if s.token(at) == "but" and "not" in s.tokens[:at] and s.token(s.tokens.index("not") - 1) == "is":
             at = s.tokens.index("not") - 1
         if s.token(at) in ("is", "was", "being", "became"):
             if s.token(at - 1) == "who":
@@ -314,6 +320,7 @@ class _Reader(Discourse):
             raise self._problem(place, "has no owner")
         if couple is None:
             couple = (self._unnamed(gender), self._unnamed(gender))
+            s.is_pair = len(s.open) == 2
         if couple[0] is couple[1]:
             self._refuse(place, "needs two people")
         for person in couple:
@@ -325,14 +332,23 @@ class _Reader(Discourse):
         for i in range(place, len(s.tokens) - 2):
             one, two = s.person(i), s.person(i + 2)
             if one and two and s.token(i + 1) in ("and", "or"):
+                self._check_couple(i)
                 return one, two
         return None
+
+    def _check_couple(self, place: int) -> None:
+        """A plural that stands for two is not told of three people."""
+        s = self.now
+        before, after = s.person(place - 2), s.person(place + 4)
+        if (before and s.token(place - 1) == ",") or (after and s.token(place + 3) in ("and", "or")):
+            self._doubt("a plural could stand for two people or for three")
 
     def _couple_before(self, place: int) -> tuple[Person, Person] | None:
         s = self.now
         for i in range(place - 3, -1, -1):
             one, two = s.person(i), s.person(i + 2)
             if one and two and s.token(i + 1) == "and":
+                self._check_couple(i)
                 return one, two
         return None
 

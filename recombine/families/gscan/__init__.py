@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from recombine.checks import by_row
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
-from recombine.families.gscan import explain, facets, generate, native, oracle, prompts, render, score, splits, survey
+from recombine.families.gscan import explain, facets, generate, native, oracle, pairs, prompts, render, score, splits, survey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,6 +93,19 @@ class GscanFamily:
     def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
         """The same for a whole batch, for these facets."""
         return facets.facet_columns(batch, names)
+
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        return pairs.pair_problems(first, second, facet)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row: the plan is the command, the world has the target as its first object."""

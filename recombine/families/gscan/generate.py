@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -12,13 +12,13 @@ import numpy as np
 
 from recombine import kernels, keys
 from recombine.columns import Coded, Ragged
-from recombine.core import Batch, ColumnType, Example, Job, option
+from recombine.core import Batch, ColumnType, Example, Job, RowExample, RowFields, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
 from recombine.families.gscan.facets import facet_columns
 from recombine.families.gscan.plan import TEMPLATES, commands, parse_command
 from recombine.families.gscan.release import pool
-from recombine.families.gscan.rows import COMPILE_FROM_ROWS, Rows
+from recombine.families.gscan.rows import COMPILE_FROM_ROWS, LOAD_FROM_ROWS, Rows
 from recombine.families.gscan.sound import kernel as names
 from recombine.families.gscan.splits import (
     MAIN,
@@ -35,7 +35,7 @@ from recombine.families.gscan.splits import (
     tags,
 )
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
-from recombine.grid.world import WORLD_SCHEMA, action_column, inputs_of, world_columns, world_of
+from recombine.grid.world import WORLD_SCHEMA, action_column, actions_at, inputs_at, world_at, world_columns
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_text, too_rare
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _sound(job: Job) -> Batch:
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     shared = replace(job, options=tuple(pair for pair in job.options if pair[0] != "k"))  # k changes the first k rows only
     states = keys.states(shared.base(), job.start, job.stop)
-    kernel = kernels.for_rows(KERNEL_NAME, rows, COMPILE_FROM_ROWS)
+    kernel = kernels.for_rows(KERNEL_NAME, rows, COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     count = kernel.sound_rows(states, job.start, dials, sound_rules(job), made, rejected)
     if count < rows:
         raise Infeasible(
@@ -253,13 +253,21 @@ def columns(grid: int, rows: Rows) -> dict[str, Column]:
 
 # --- one row ---------------------------------------------------------------------------------------------------------
 
-_HIDDEN = frozenset({"command", "actions", *WORLD_SCHEMA})
+_TOLD = tuple(name for name in SCHEMA if name not in WORLD_SCHEMA and name not in ("command", "actions"))
 
 
 def example(family: Family, batch: Batch, row: int) -> Example:
     """The readable view of one row: the plan is the command, the world has the target as its first object."""
-    values = batch.row(row)
-    world, job = world_of(values), batch.job
+    return RowExample.at(family, batch, row, _FIELDS)
+
+
+def _meta(batch: Batch, row: int) -> dict[str, Any]:
+    return {**_job_meta(batch.job), **{name: batch.value(name, row) for name in _TOLD}}
+
+
+@lru_cache(maxsize=16)
+def _job_meta(job: Job) -> Mapping[str, Any]:
+    """What `meta` says of every row of a job."""
     meta: dict[str, Any] = {"recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed}
     if SPLITS[job.split].by_length:
         meta["cutoff"] = option(job, OPTIONS, "cutoff")
@@ -267,10 +275,10 @@ def example(family: Family, batch: Batch, row: int) -> Example:
         meta["shots"] = option(job, OPTIONS, "k")
     if job.split == HOLD_OUT:
         meta[PREDICATE] = predicate_text(job, OPTIONS)
-    meta |= {name: value for name, value in values.items() if name not in _HIDDEN}
-    inputs = {"command": values["command"], **inputs_of(world)}
-    command = parse_command(values["command"])
-    return Example(family, batch.id(row), inputs, ",".join(values["actions"]), command, world, meta)
+    return meta
+
+
+_FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batch.value("command", row)), world_at, _meta)
 
 
 def canonical(example: Example) -> bytes:

@@ -107,6 +107,25 @@ class ReascanFamily:
 
         return pick(job, rows)
 
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        from recombine.grid import pairs
+
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        from recombine.families.reascan import pairs
+
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        from recombine.families.reascan import pairs
+
+        return pairs.pair_problems(first, second, facet)
+
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""
         from recombine.families.reascan.rows import example

@@ -14,7 +14,7 @@ from recombine.grid.canvas import Canvas
 from recombine.grid.codes import COLORS, SHAPES, SIZES
 from recombine.grid.draw import CELL, GRID_LINE, INK, PAINT, PAPER, paint_box, paint_thing
 from recombine.grid.world import Thing
-from recombine.serve.boards.base import Button, Field, Form, View, labelled, places, unknown
+from recombine.serve.boards.base import Button, Field, Form, View, labelled, places, unknown, worded
 
 MARGIN = 12.0
 SWATCH = 44.0
@@ -75,7 +75,7 @@ class OutputBoard:
 
     def question(self, example: Example) -> str:
         """The demonstrations and the test input in words."""
-        return str(example.family.prompts.question(example, "text"))  # type: ignore[attr-defined]
+        return f"Find the rule from the demonstrations. What is the test output?\n\n{worded(example)}"
 
     def picture(self, example: Example, answer: str | None, step: str) -> str:  # noqa: ARG002
         """The task with an answer as its output; a question mark if the answer is empty."""

@@ -15,7 +15,7 @@ from recombine.serve.boards.base import Button, Field, Form, View, labelled, pla
 
 STEP = GRIDS["19x5"][2]
 PALETTE_TOP = HEIGHT + 12
-FULL_HEIGHT = {"tower": PALETTE_TOP + 34, "scatter": PALETTE_TOP + 84}
+FULL_HEIGHT = {"tower": PALETTE_TOP + 34, "scatter": PALETTE_TOP + 88}
 FILLS = ("#faff00", "#000000", "#0f83ff")
 _PITCH, _ROWS = 36, (0, 14, 40)
 _WHY = {
@@ -77,7 +77,7 @@ class SceneBoard:
         from recombine.families.lilgym.prompts import described
 
         wanted = "true" if example.inputs["target"] else "false"
-        return f"{example.inputs['statement']}\n\nMake it {wanted}.\n\n{described(example.world)}"
+        return f"{example.inputs['statement']}\nMake it {wanted}.\n\n{described(example.world)}"
 
     def picture(self, example: Example, answer: str | None, step: str) -> str:  # noqa: ARG002
         """The scene at the end of an answer's edits."""

@@ -30,4 +30,13 @@ def editor_of(example: Example) -> Editor:
     raise UsageError(f"examples of {name} cannot be changed; those of gscan, reascan, clutrr and lilgym can.")
 
 
-__all__ = ["Editor", "Finding", "Saved", "Word", "editor_of"]
+def can_change(example: Example) -> bool:
+    """Whether there is an editor for the example."""
+    try:
+        editor_of(example)
+    except UsageError:
+        return False
+    return True
+
+
+__all__ = ["Editor", "Finding", "Saved", "Word", "can_change", "editor_of"]

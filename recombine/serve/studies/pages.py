@@ -14,7 +14,7 @@ from recombine.serve import sources
 from recombine.serve.boards import board_of
 from recombine.serve.boards.base import MOST_STATE
 from recombine.serve.guard import Refused
-from recombine.serve.pages import judged
+from recombine.serve.pages import asked, judged
 from recombine.serve.replies import TEMPLATES, page, redirect, visit_of, wants_json, work
 from recombine.serve.studies import design, export, kin, scenes
 from recombine.serve.studies.store import Link, Offer, Store
@@ -169,8 +169,8 @@ def _task(store: Store, link: Link, offer: Offer, made: design.Design, state: st
     if link.role == "answer":
         example = sources.example_at(str(offer.content["id"]))
         board = board_of(example)
-        asked = board.picture(example, "", "") if type(board).__name__ == "OutputBoard" else ""
-        values |= {"question": board.question(example), "asked": asked, "view": board.view(example, state), "verdict": None}
+        view = board.view(example, state)
+        values |= {**asked(example, view), "view": view, "verdict": None}
     elif link.role in ("write", "review"):
         values |= {"facts": kin.shown(offer.content), "rules": kin.RULES, "checks": kin.CHECKS}
         if link.role == "review":

@@ -95,6 +95,8 @@ def plan_story(facts: Ints, chain: Ints, genders: Ints, t: Tables, rng: Rng, way
         plan[chunks, 0] = i
         plan[chunks, 1] = chosen
         plan[chunks, 2] = draw_paraphrase(clause_key(facts, i, chosen, genders), t, rng, plan, chunks)
+        if t.fills > 0:
+            plan[chunks, 2] = first_of_its_text(facts, i, chosen, plan[chunks, 2], genders, t)
         chunks += 1
         i += chosen
     return chunks
@@ -131,6 +133,36 @@ def draw_code(key: int, t: Tables, rng: Rng) -> int:
     entry = _INT(t.candidates[t.first[key] + start + below(rng, count)])
     fill = 2 * below(rng, t.fills // 2) + (1 if unit(rng) < t.colloquial else 0)
     found = 2 * (t.first_number + (entry >> 1) * t.fills + fill) + (entry & 1)
+    return found
+
+
+def first_of_its_text(facts: Ints, first: int, length: int, code: int, genders: Ints, t: Tables) -> int:
+    """The first code that writes what this code writes: formal fillings come before colloquial ones.
+
+    Only frames without events and times can be filled twice with the same words; for many relatives there is no colloquial word.
+    """
+    found: int = code
+    template = (code >> 1) - t.first_number
+    frame = t.templates[template, FRAME_COLUMN]
+    for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
+        if t.ops[o, 0] == EVENT or t.ops[o, 0] == TIME:
+            return found
+    for turn in range(t.fills):
+        fill = 2 * turn if 2 * turn < t.fills else 2 * turn - t.fills + 1
+        other = frame * t.fills + fill
+        same = True
+        for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
+            if t.ops[o, 0] >= FLAVOURED:
+                a, b = t.ops[o, 1], t.ops[o, 2]
+                pa, pb = (length - a, length - b) if code & 1 else (a, b)
+                word = kin_word(facts, first, pa, pb, genders, t)
+                one = t.kin[t.ops[o, 0] - FLAVOURED, word, t.templates[template, VARIANT_COLUMN], 0]
+                two = t.kin[t.ops[o, 0] - FLAVOURED, word, t.templates[other, VARIANT_COLUMN], 0]
+                if one != two:
+                    same = False
+        if same:
+            found = 2 * (t.first_number + other) + (code & 1)
+            break
     return found
 
 

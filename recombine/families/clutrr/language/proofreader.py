@@ -57,11 +57,27 @@ def retold_richly(
         if most:
             lines, turn = between if told else opening, (code >> 1) % most
             told.append(lines[turn % len(lines)])
-        told.append(_rich_sentence(code, facts[at : at + frame.facts], names, genders))
+        chunk = facts[at : at + frame.facts]
+        told.append(_rich_sentence(code, chunk, names, genders))
+        if not _is_first(code, frame.line, told[-1], chunk, names, genders):
+            return ""
         at += frame.facts
     if most and codes:
         told.append(closing[(codes[-1] >> 1) % most % len(closing)])
     return " ".join(told) if at == len(facts) else ""
+
+
+def _is_first(code: int, line: str, told: str, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> bool:
+    """Whether no code that comes before this one, formal ones first, tells the same: a text has one code."""
+    if re.search(r"\{(?:do|did|doing|when|When)\}", line):
+        return True
+    start = 2 * ((code >> 1) - ((code >> 1) - rich.FIRST) % rich.FILLS) + (code & 1)
+    for fill in (*range(0, rich.FILLS, 2), *range(1, rich.FILLS, 2)):
+        if start + 2 * fill == code:
+            return True
+        if _rich_sentence(start + 2 * fill, chunk, names, genders) == told:
+            return False
+    return True
 
 
 def _rich_sentence(code: int, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> str:

@@ -9,7 +9,8 @@ that say who they are to each other. *Own* and *pair* lines word one and two fac
     vXY pXY nXY           Y as X addresses Y; the plural; another word that does not fit (only in denials)
     {girl|boy:X}          the first word for a woman, the second for a man
     {do} {did} {doing}    an event; {when} or {When} a time
-    [XY:child X:f X=Z]    conditions: Y is a child of X, X is a woman, X and Z have the same gender (X!Z: different ones)
+    [XY:child X:f X=Z]    conditions: Y is a child of X, X is a woman, X and Z have the same gender (X!Z: different ones);
+                          XY!spouse: Y is anything but X's spouse
 
 A frame is offered for a clause only where every pronoun has one possible owner (`rich_tables.fits`) and where the gender of every relative is
 shown. A fifth of all parts is held out, and held-out frames consist of held-out parts only.
@@ -107,6 +108,14 @@ def _renamed(part: str, places: str) -> str:
     return _PART_SLOT.sub(lambda m: (m[1] or "") + table[m[2]] + (table[m[3]] if m[3] else ""), part)
 
 
+def _joined(parts: Sequence[str]) -> str:
+    """Parts as one text, with the conditions of all of them in front."""
+    found = [_CONDITIONS.match(part) for part in parts]
+    conditions = " ".join(match[1] for match in found if match)
+    text = " ".join(part[match.end() :] if match else part for part, match in zip(parts, found, strict=True))
+    return f"[{conditions}] {text}" if conditions else text
+
+
 def _filled(scene: str, phrases: Sequence[str]) -> str:
     """A scene with its people; a comma that a phrase leaves before another mark is dropped."""
     for letter, phrase in zip("ABCD", phrases, strict=False):
@@ -129,24 +138,23 @@ def _coreferent(k: int, side: Side) -> Iterator[tuple[str, tuple[str, ...], int]
     stream = Stream("clutrr", "language", "rich", k, side)
     for _ in range(_COUNTS[k, "walk"] // (1 if side == "train" else 4)):
         chain = [stream.choice(intros), *stream.sample(links, k - 1), stream.choice(ends)]
-        told = " ".join(_renamed(part, "XYZW"[i : i + 2]) for i, part in enumerate(chain))
-        yield told, tuple(chain), 0
+        yield _joined([_renamed(part, PLACES[i : i + 2]) for i, part in enumerate(chain)]), tuple(chain), 0
     if k == 1:
         return
     calm = [scene for scene in _sides("scene2")[side] if "<B>'s" not in scene]
     for _ in range(_COUNTS[k, "chain"] // (1 if side == "train" else 4)):
         scene, end, more = stream.choice(calm), *stream.sample(ends, 2)
-        told = _filled(scene, ("X", "hisX cXY's cYZ Z")) + " " + _renamed(end, "Y")
+        told = [_filled(scene, ("X", "hisX cXY's cYZ Z")), _renamed(end, "Y")]
         if k == 2:
-            yield told, (scene, end), 0
+            yield _joined(told), (scene, end), 0
         else:
             link = stream.choice(links)
-            yield f"{told} {_renamed(link, 'ZW')} {_renamed(more, 'W')}", (scene, end, link, more), 0
+            yield _joined([*told, _renamed(link, "ZW"), _renamed(more, "W")]), (scene, end, link, more), 0
     if k == 3:
         pairs = _sides("pair")[side]
         for _ in range(_COUNTS[k, "pair"] // (1 if side == "train" else 4)):
             pair, link, end = stream.choice(pairs), stream.choice(links), stream.choice(ends)
-            yield f"[same] {pair} {_renamed(link, 'ZW')} {_renamed(end, 'W')}", (pair, link, end), 0
+            yield _joined([f"[same] {pair}", _renamed(link, "ZW"), _renamed(end, "W")]), (pair, link, end), 0
 
 
 _COUNTS = {(1, "walk"): 400, (2, "walk"): 320, (3, "walk"): 320, (2, "chain"): 120, (3, "chain"): 120, (3, "pair"): 60}

@@ -134,7 +134,7 @@ class _Clauses:
             b = PLACES.index(condition[1])
             codes = self.there[:, a] if b == a + 1 else self.back[:, b]
             names = condition[3:].split(",")
-            found = np.isin(codes // 2, [kinwords.NEUTRAL_NAMES[name] for name in names])
+            found = np.isin(codes // 2, [kinwords.NEUTRAL_NAMES[name] for name in names]) == (condition[2] == ":")
         return found
 
 
@@ -173,64 +173,76 @@ def _mask(frame: RichFrame, clauses: _Clauses, mirrored: int, some: Array) -> Ar
     needed = set(range(frame.facts)) if mirrored else set(range(1, frame.facts + 1))
     if not needed <= shown(frame):
         return np.zeros(len(some), np.bool_)
-    fine = np.array([_fits(_signature(frame), frame, c) for c in range(2 << frame.facts)])
-    found: Array = fine[clauses.combination[some]]
+    found: Array = _fitting(_signature(frame), frame)[clauses.combination[some]]
     for condition in frame.conditions:
         found = found & clauses.admits(condition)[some]
     return found
 
 
-_FITS: dict[tuple[Any, ...], bool] = {}
+_FITTING: dict[tuple[Any, ...], Array] = {}
 
 
-def _fits(signature: tuple[Any, ...], frame: RichFrame, combination: int) -> bool:
-    key = (signature, combination)
-    if key not in _FITS:
-        _FITS[key] = fits(frame, [(combination >> p) & 1 for p in range(frame.facts + 1)])
-    return _FITS[key]
+def _fitting(signature: tuple[Any, ...], frame: RichFrame) -> Array:
+    """For each combination of genders, whether a frame of this signature fits; frames of one signature are judged once."""
+    if signature not in _FITTING:
+        people = range(frame.facts + 1)
+        _FITTING[signature] = np.array([fits(frame, [(c >> p) & 1 for p in people]) for c in range(2 << frame.facts)])
+    return _FITTING[signature]
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
 @functools.cache
-def tables(portion: store.Portion = "all", fraction: float = 1.0, coreference: float = 0.5, colloquial: float = 0.5,
+def tables(portion: store.Portion = "all", fraction: float = 1.0, coreference: float = 0.35, colloquial: float = 0.5,
            register: str = "plain") -> store.Tables:  # fmt: skip
     """The kernel's tables for a portion of the frames. `coreference` and `colloquial` are the shares of such frames and words."""
     if portion not in store.PORTIONS:
         raise UnknownName("portion of the paraphrase store", portion, store.PORTIONS)
-    every = frames()
-    chosen: list[int] = []
-    for side in ("train", "heldout"):
-        own = [n for n, frame in enumerate(every) if frame.side == side]
-        step = 1 / fraction
-        kept = {own[int(i * step)] for i in range(round(len(own) * fraction))}
-        chosen += sorted(kept) if portion in (side, "all") else []
-    pool = store.Pool()
+    if register not in kinship.REGISTERS:
+        raise UnknownName("register", register, kinship.REGISTERS)
+    found, lines = _written()
+    candidates, first, counts = _candidates(portion, fraction)
+    return found._replace(
+        candidates=candidates, first=first, counts=counts.sum(1).astype(np.int32), by_class=counts,
+        coreference=float(coreference), colloquial=float(colloquial), register_lines=lines[register],
+    )  # fmt: skip
+
+
+@functools.cache
+def _candidates(portion: store.Portion, fraction: float) -> tuple[Array, Array, Array]:
+    """The index of a portion, cut down to a fraction of each class of frames (at least one)."""
+    groups: dict[tuple[str, int, int], list[int]] = {}
+    for number, frame in enumerate(frames()):
+        if portion in (frame.side, "all"):
+            groups.setdefault((frame.side, frame.facts, frame.kind), []).append(number)
+    return _index(sorted(n for own in groups.values() for n in own[: max(1, round(len(own) * fraction))]))
+
+
+@functools.cache
+def _written() -> tuple[store.Tables, dict[str, Array]]:
+    """The tables without candidates, and the lines of every register."""
+    every, pool = frames(), store.Pool()
     numbers = {part: i for i, part in enumerate(sorted({part for frame in every for part in frame.parts}))}
-    pairs = list(store.PRONOUNS.values())
-    for text in sorted({op.text for frame in every for op in frame.ops if op.kind == PRONOUN and op.b == 1}):
-        female, male = text.split("|")
-        pairs.append((female, male))
-    place = {"|".join(pair): i for i, pair in enumerate(pairs)} | {word: i for i, word in enumerate(store.PRONOUNS)}
+    nouns = sorted({op.text for frame in every for op in frame.ops if op.kind == PRONOUN and op.b == 1})
+    pairs = [*store.PRONOUNS.values(), *(tuple(text.split("|")) for text in nouns)]
+    place = {word: i for i, word in enumerate([*store.PRONOUNS, *nouns])}
     ops = [_packed(op, pool, place) for frame in every for op in frame.ops]
-    candidates, first, counts = _index(sorted(chosen))
-    parts = np.full((len(every), 4), -1, np.int32)
+    parts = np.full((len(every), max(len(frame.parts) for frame in every)), -1, np.int32)
     for row, frame in enumerate(every):
         parts[row, : len(frame.parts)] = [numbers[part] for part in frame.parts]
-    base = store.kin_arrays(pool)
-    base["pronouns"] = np.array([[pool.add(form) for form in pair] for pair in pairs], np.int32)
-    return store.Tables(
-        frame_start=np.cumsum([0] + [len(frame.ops) for frame in every]).astype(np.int32),
-        ops=np.array(ops, np.int32),
-        templates=fillings(),
-        events=np.array([[pool.add(form) for form in event] for event in store.events()], np.int32),
-        times=np.array([[pool.add(form) for form in time] for time in times()], np.int32),
-        candidates=candidates, first=first, counts=counts.sum(1).astype(np.int32), longest=3, by_class=counts, parts=parts,
-        kin=np.array([[[pool.add(word) for word in row] for row in kinwords.variants(flavour)] for flavour in FLAVOURS], np.int32),
-        first_number=FIRST, fills=FILLS, coreference=float(coreference), colloquial=float(colloquial),
-        register_lines=_register_lines(register, pool), **base, pool=pool.bytes(),
-    )  # fmt: skip
+    fields = store.no_fillings() | store.kin_arrays(pool)
+    fields |= {
+        "pronouns": np.array([[pool.add(form) for form in pair] for pair in pairs], np.int32),
+        "kin": np.array([[[pool.add(word) for word in row] for row in kinwords.variants(f)] for f in FLAVOURS], np.int32),
+        "first_number": FIRST, "fills": FILLS, "parts": parts, "longest": 3, "templates": fillings(), "ops": np.array(ops, np.int32),
+        "frame_start": np.cumsum([0] + [len(frame.ops) for frame in every]).astype(np.int32),
+        "events": np.array([[pool.add(form) for form in event] for event in store.events()], np.int32),
+        "times": np.array([[pool.add(form) for form in time] for time in times()], np.int32),
+    }  # fmt: skip
+    nothing = np.zeros(0, np.int32)
+    lines = {register: _register_lines(register, pool) for register in kinship.REGISTERS}
+    return store.Tables(**fields, candidates=nothing, first=nothing, counts=nothing, pool=pool.bytes()), lines
 
 
 def _packed(op: store.Op, pool: store.Pool, place: dict[str, int]) -> tuple[int, int, int]:
