@@ -61,6 +61,7 @@ MAY_SEE: dict[str, set[str]] = {
     "evaluate": FLOOR | {"pdf", "families", "data", "episodes", "pairs", "scorer"},
     "episodes": FLOOR | {"families", "data", "evaluate"},
     "scorer": FLOOR | {"families", "data", "evaluate"},
+    "films": FLOOR | {"families", "data", "envs", "episodes"},
     "mixture": FLOOR | {"families", "data"},
     "pairs": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},
@@ -84,6 +85,7 @@ MAY_SEE: dict[str, set[str]] = {
         "scorer",
         "mixture",
         "pairs",
+        "films",
         "gallery",
     },
 }
