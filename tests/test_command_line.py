@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from recombine import kernels
 from recombine.cli import VERBS, main, parser_of
 from recombine.cli.completion import words_of
-from recombine.cli.doctor import EXTRAS
+from recombine.cli.doctor import ADDS
 from recombine.cli.list import folded
 from recombine.cli.printing import Standing, progress
 from recombine.families import FAMILIES, family
@@ -45,8 +46,10 @@ def test_doctor_knows_every_extra(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["needed"]["numpy"] == metadata.version("numpy")
+    declared = set(metadata.metadata("recombine").get_all("Provides-Extra") or ()) - {"dev", "docs"}
+    assert set(found["extras"]) == declared and found["extras"]["gym"]["packages"].keys() == {"gymnasium"}
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-    assert set(EXTRAS) == set(project["optional-dependencies"]) - {"dev", "docs"}
+    assert set(ADDS) <= set(project["optional-dependencies"]), "every sentence is about an extra that exists"
     assert main(["doctor"]) == 0
     assert "GPU" in capsys.readouterr().out
 
@@ -118,3 +121,25 @@ def test_progress_counts_even_when_piped() -> None:
     with progress("x", 10) as tick:
         tick(4)
         assert (Standing.done, Standing.total) == (4, 10)
+
+
+def test_compiling_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(kernels, "_HEARERS", [])
+    monkeypatch.setattr(kernels, "is_kept", lambda _name: False)
+    kernels.tell_of_compiling(told.append)
+    for name in ("recombine.draws", "recombine.draws"):
+        kernels._compiled.__wrapped__(name)
+    assert len(told) == 1 and told[0].startswith("compiling kernels, once")
+    monkeypatch.setattr(kernels, "is_kept", lambda _name: True)
+    kernels.tell_of_compiling(told.append)
+    kernels._compiled.__wrapped__("recombine.draws")
+    assert len(told) == 1
+
+
+def test_merge_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["generate", "scan", "--split", "simple", "--part", "test", "--size", "9", "--out", str(tmp_path / "d")]
+    assert main([*words, "--shard", "1/1"]) == 0
+    capsys.readouterr()
+    assert main(["merge", str(tmp_path / "d"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == {"simple/test": 9}

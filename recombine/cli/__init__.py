@@ -156,9 +156,20 @@ def _run(verb: str, words: list[str]) -> int:
         raise UnknownName("command", verb, VERBS)
     arguments = parser_of(verb).parse_args(words)
     arguments.words = [verb, *words]
+    _announce_compiling()
     code: int = _module(verb).run(arguments)
     sys.stdout.flush()
     return code
+
+
+def _announce_compiling() -> None:
+    """Say on standard error when kernels are compiled for the first time. Workers are silent."""
+    from recombine import kernels
+
+    def tell(sentence: str) -> None:
+        sys.stderr.write(f"recombine: {sentence}\n")
+
+    kernels.tell_of_compiling(tell)
 
 
 def _module(verb: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import shutil
 import sys
 from importlib import metadata, util
@@ -13,21 +14,27 @@ from typing import Any
 
 from recombine.cli.printing import print_json, say
 
-EXTRAS = {
-    "train": (("torch", "safetensors", "transformers", "sacrebleu"), "train models, and answer with local Hugging Face models"),
-    "rl": (("gymnasium", "torch"), "train policies: recombine train ppo"),
-    "gym": (("gymnasium",), "use the environments"),
-    "serve": (("starlette", "uvicorn", "jinja2"), "serve pages"),
-    "eval": (("httpx2", "jinja2"), "ask models behind an endpoint: recombine ask"),
-    "ray": (("ray",), "generate on a cluster: --engine ray"),
-    "cloud": (("fsspec", "s3fs"), "write to object stores"),
-    "inspect": (("inspect-ai",), "evaluate with Inspect"),
-    "lm-eval": (("lm-eval", "datasets"), "evaluate with lm-eval"),
-    "trl": (("trl", "datasets"), "train language models with TRL"),
-    "reasoning-gym": (("reasoning-gym",), "use the tasks in reasoning-gym"),
-    "mcp": (("fastmcp",), "serve episodes as tools: recombine mcp"),
+ADDS = {
+    "train": "train models, and answer with local Hugging Face models",
+    "rl": "train policies: recombine train ppo",
+    "gym": "use the environments",
+    "serve": "serve pages",
+    "eval": "ask models behind an endpoint: recombine ask",
+    "ray": "generate on a cluster: --engine ray",
+    "cloud": "write to object stores",
+    "inspect": "evaluate with Inspect",
+    "lm-eval": "evaluate with lm-eval",
+    "trl": "train language models with TRL",
+    "reasoning-gym": "use the tasks in reasoning-gym",
+    "mcp": "serve episodes as tools: recombine mcp",
+    "verifiers": "use the tasks in verifiers",
+    "openenv": "use the episodes in OpenEnv",
+    "skyrl": "use the episodes in SkyRL-gym",
+    "nemo-gym": "use the tasks in NeMo-Gym",
+    "hub": "push folders to the Hugging Face hub",
 }
-"""Extra -> the packages that it needs, and what it adds."""
+"""What an extra lets you do. The extras themselves, with their packages, come from the installed package's description."""
+LEFT_OUT = ("dev", "docs")
 NEEDED = ("numpy", "numba", "pyarrow", "pillow", "rich")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox")
 
@@ -57,13 +64,27 @@ def examined() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "needed": {name: _version(name) for name in NEEDED},
         "extras": {
-            name: {"adds": adds, "packages": {package: _version(package) for package in packages}}
-            for name, (packages, adds) in EXTRAS.items()
+            name: {"adds": ADDS.get(name, "use what its name says"), "packages": {p: _version(p) for p in packages}}
+            for name, packages in extras().items()
         },
         "kernels": _kernels(),
         "browser": next((path for name in BROWSERS if (path := shutil.which(name))), None),
         "gpu": _gpu(),
     }
+
+
+def extras() -> dict[str, list[str]]:
+    """Extra -> the packages that it needs, as the installed package declares them."""
+    found: dict[str, list[str]] = {}
+    try:
+        declared = metadata.requires("recombine") or []
+    except metadata.PackageNotFoundError:  # run from a checkout that was never installed
+        declared = []
+    for line in declared:
+        match = re.match(r"([A-Za-z0-9_.-]+).*\bextra == ['\"]([\w-]+)['\"]", line)
+        if match and match[2] not in LEFT_OUT:
+            found.setdefault(match[2], []).append(match[1])
+    return found
 
 
 def _version(package: str) -> str | None:

@@ -30,6 +30,7 @@ FILES: dict[tuple[str, str], list[str]] = {
     ("verify", "--certificate"): ["verify", "DATA"],
     ("show", "--save"): ["show", "scan"],
     ("identify", "--out"): ["identify", "scan", "--split", "length"],
+    ("rules", "--out"): ["rules", "scan", "--split", "length", "--lexicon", "lexicon.txt"],
 }
 """(verb, option) with an output file -> words that would write there."""
 ELSEWHERE = {("study", "--out")}  # tests/serve: it needs a study
