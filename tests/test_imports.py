@@ -60,6 +60,7 @@ MAY_SEE: dict[str, set[str]] = {
     "envs": FLOOR | {"grid", "families", "data"},
     "evaluate": FLOOR | {"pdf", "families", "data", "episodes", "pairs", "scorer"},
     "episodes": FLOOR | {"families", "data", "evaluate"},
+    "films": {"errors", "episodes"},
     "scorer": FLOOR | {"families", "data", "evaluate"},
     "films": FLOOR | {"families", "data", "envs", "episodes"},
     "mixture": FLOOR | {"families", "data"},
@@ -87,6 +88,7 @@ MAY_SEE: dict[str, set[str]] = {
         "pairs",
         "films",
         "gallery",
+        "films",
     },
 }
 """Room -> the rooms that it may import from (besides itself)."""
