@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
+    import secrets
     from pathlib import Path
 
     from recombine.cli.printing import say
@@ -39,10 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.serve.settings import Settings
     from recombine.serve.studies.store import Store
 
-    kept = {}
+    secret = secrets.token_bytes(32)
     if arguments.studies:
         store = Store(Path(arguments.studies))
-        kept["secret"] = store.secret()
+        secret = store.secret()
         store.close()
     settings = Settings(
         host=arguments.host,
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         token=arguments.token,
         folders=tuple(Path(folder) for folder in arguments.folder),
         studies=Path(arguments.studies) if arguments.studies else None,
-        **kept,
+        secret=secret,
     )
     name = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     say(f"the playground is at http://{name}:{arguments.port} (Ctrl-C ends it)")
