@@ -37,13 +37,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--port is {shown(arguments.port)}, but must be a number from 1 to 65535.")
     from recombine.serve.server import serve
     from recombine.serve.settings import Settings
+    from recombine.serve.studies.store import Store
 
+    kept = {}
+    if arguments.studies:
+        store = Store(Path(arguments.studies))
+        kept["secret"] = store.secret()
+        store.close()
     settings = Settings(
         host=arguments.host,
         port=arguments.port,
         token=arguments.token,
         folders=tuple(Path(folder) for folder in arguments.folder),
         studies=Path(arguments.studies) if arguments.studies else None,
+        **kept,
     )
     name = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     say(f"the playground is at http://{name}:{arguments.port} (Ctrl-C ends it)")

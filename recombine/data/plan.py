@@ -13,8 +13,8 @@ import numpy as np
 
 from recombine import keys
 from recombine.abilities import Bounded, Cutting, Filing, Listing, Picking
+from recombine.batches import join, take
 from recombine.core import Batch, Family, Job
-from recombine.data.columns import join, take
 from recombine.difficulty import DIFFICULTY
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family

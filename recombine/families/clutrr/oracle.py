@@ -31,7 +31,8 @@ from recombine.families.clutrr.release.oracle import validate_release
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-COMPILE_FROM_ROWS = 300
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 10_000, 300
+"""So many interpreted rows take as long as compiling the laws does, or as loading them from disk does."""
 _MODULE = "recombine.families.clutrr.oracle_kernel"
 
 LAWS: Mapping[int, tuple[str, str]] = {
@@ -84,7 +85,7 @@ def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
     rows, reasons = rows_of(batch.columns)
     is_sound = batch.job.recipe == "sound"
     conventions = dict(batch.job.options).get("conventions", "stated") != "none"
-    compiled = kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS)
+    compiled = kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     bits = _broken(rows, len(batch), conventions, compiled) if is_sound else np.zeros(len(batch), np.int64)
     for row in range(len(batch)):
         if row in reasons:
@@ -102,7 +103,9 @@ def broken_bits(batch: Batch) -> NDArray[np.int64]:
     """The laws that each row of a `sound` batch breaks (bits of `LAWS`), graph and proof only."""
     rows, reasons = rows_of(batch.columns)
     conventions = dict(batch.job.options).get("conventions", "stated") != "none"
-    found = _broken(rows, len(batch), conventions, kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS))
+    found = _broken(
+        rows, len(batch), conventions, kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
+    )
     found[list(reasons)] = laws.BAD_PATH
     return found
 

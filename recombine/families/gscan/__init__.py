@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from recombine.checks import by_row
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
 from recombine.families.gscan import explain, facets, generate, native, oracle, pairs, prompts, render, score, splits, survey
@@ -125,7 +124,9 @@ class GscanFamily:
 
     def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
         """Each broken law with the row that breaks it."""
-        return by_row(range(len(batch)), lambda row: oracle.validate(self.example(batch, row)))
+        from recombine.families.gscan.oracle_batch import validate_batch
+
+        return validate_batch(lambda row: self.example(batch, row), batch)
 
     def explain(self, example: Example) -> Explanation:
         """Why this object and these actions, and what each shortcut reader does instead."""

@@ -97,14 +97,14 @@ def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
 
 
 def _sound(job: Job) -> Batch:
-    rows, dials = job.stop - job.start, sound_dials(job)
+    rows, (dials, tables) = job.stop - job.start, _tables(job.rows(0, 0), rules())
     grid = int(dials[names.GRID])
     made = layout.new_rows(rows, int(dials[names.HIGH]), grid)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     shared = replace(job, options=tuple(pair for pair in job.options if pair[0] != "k"))  # k changes the first k rows only
     states = keys.states(shared.base(), job.start, job.stop)
     kernel = kernels.for_rows(KERNEL_NAME, rows, COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
-    count = kernel.sound_rows(states, job.start, dials, sound_rules(job), made, rejected)
+    count = kernel.sound_rows(states, job.start, dials, tables, made, rejected)
     if count < rows:
         raise Infeasible(
             f"row {job.start + count} of {job.key} was not found in {names.MAX_ATTEMPTS} draws: hardly any action sequence has such a "
@@ -112,6 +112,12 @@ def _sound(job: Job) -> Batch:
         )
     counts = {reason: int(n) for reason, n in zip(REJECTIONS, rejected, strict=True) if n}
     return Batch(job, job.start, columns(grid, made), counts)
+
+
+@lru_cache(maxsize=16)
+def _tables(job: Job, known: tuple[Rule, ...]) -> tuple[NDArray[np.int64], names.Rules]:  # noqa: ARG001 - part of the key
+    """What the kernel takes besides the rows' states; kept, because single rows are asked for again and again."""
+    return sound_dials(job), sound_rules(job)
 
 
 SOURCE = Source(_sound, facet_columns)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine import keys
+from recombine import kernels, keys
 from recombine.columns import Coded, Ragged
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import Infeasible, UsageError
@@ -95,7 +95,8 @@ class Wanted:
     def of(cls, job: Job) -> Wanted:
         """The job's options."""
         kind, start, task = (option(job, OPTIONS, name) for name in ("scene", "start", "task"))
-        return cls(kind, start, task, job.stop - job.start >= COMPILE_FROM_ROWS)
+        is_fast = job.stop - job.start >= COMPILE_FROM_ROWS or kernels.is_loaded(worlds.KERNEL_NAME)
+        return cls(kind, start, task, is_fast)
 
     @property
     def from_nothing(self) -> bool:

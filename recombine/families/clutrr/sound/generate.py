@@ -32,8 +32,8 @@ ACTING_GENERATIONS = 4
 MIXED_SHARE = 0.5
 """Plain stories in a mixed part."""
 _BLOCK_ROWS = 4096
-COMPILE_FROM_ROWS = 600
-"""Interpreted rows take about three milliseconds each; loading the compiled kernels from cache about a second."""
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 15_000, 600
+"""Interpreted rows take about three milliseconds each, compiling about 45 seconds, loading what was compiled about a second."""
 
 
 @cache
@@ -94,7 +94,7 @@ def most_facts(d: Dials) -> int:
 def row_kernels(rows: int) -> Any:
     """The kernels for this many rows: compiled if it is worth it, or if the process has them already."""
     name = "recombine.families.clutrr.sound.rows"
-    return kernels.for_rows(name, rows, COMPILE_FROM_ROWS)
+    return kernels.for_rows(name, rows, COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
 
 
 def generate_sound(job: Job) -> Batch:
