@@ -61,6 +61,20 @@ def sequence() -> None:
         print(f"| {split} | {len(these)} | {scores} | {paper} | {cpu} | {max(r['slots'] for r in these)} |")
 
 
+def open_answers() -> None:
+    """One line per split: how many test answers the training rows leave open, and through which words."""
+    path = HERE / "identify-scan.json"
+    if not path.is_file():
+        return
+    print("\n## What SCAN's training rows leave open (`python benchmarks/identify_splits.py`)\n")
+    print(
+        "| split | test answers open | words with another entry that fits training and changes a test (the cheapest one) |\n|---|---|---|"
+    )
+    for item in json.loads(path.read_text())["splits"]:
+        words = [f"{word}: level {told['cheapest_level']:g}, {told['cheapest']}" for word, told in item["words"].items()]
+        print(f"| {item['split']} | {item['open']:,} of {item['tests']:,} | {'; '.join(words) or 'none found'} |")
+
+
 def _named(run: dict[str, Any]) -> str:
     """Recipe, grid size, and settings that differ from the defaults."""
     return ", ".join([run["job"].split("/", 1)[1], *(f"{name} = {value}" for name, value in run["settings"].items())])
@@ -136,6 +150,7 @@ if __name__ == "__main__":
     print(HEAD)
     print("\n## Sequence machine: SCAN and NACS, all test rows\n")
     sequence()
+    open_answers()
     print("\n## Set machine: 1,000 rows of each test, generator seeds that were not used while it was designed")
     sets()
     ablations()
