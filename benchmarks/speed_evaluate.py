@@ -14,7 +14,8 @@ from recombine.data.datasets import Dataset
 from recombine.data.generate import generate
 from recombine.evaluate.answerers import make_answerer
 from recombine.evaluate.answers import Answer
-from recombine.evaluate.evaluate import evaluate, findings
+from recombine.evaluate.evaluate import evaluate
+from recombine.evaluate.findings import findings
 from recombine.evaluate.report import write_report
 
 

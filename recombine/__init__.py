@@ -23,6 +23,7 @@ _NAMES = {
     "Turn": "recombine.episodes",
     "Scorer": "recombine.scorer",
     "mix": "recombine.mixture",
+    "Curriculum": "recombine.difficulty",
     "score": "recombine.data.datasets",
     "evaluate": "recombine.evaluate",
     "compare": "recombine.evaluate.public",
@@ -32,7 +33,7 @@ _NAMES = {
 _MODULES = ("families", "evaluate")
 """Public names that are packages; `recombine.evaluate` can be called as well."""
 __all__ = [
-    "Dataset", "Episode", "RecombineError", "Scorer", "Turn", "audit", "compare", "evaluate", "families", "generate", "load", "mix",
+    "Curriculum", "Dataset", "Episode", "RecombineError", "Scorer", "Turn", "audit", "compare", "evaluate", "families", "generate", "load", "mix",
     "report", "score", "verify",
 ]  # fmt: skip
 
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from recombine.data.datasets import score as score
     from recombine.data.generate import generate as generate
     from recombine.data.verify import verify as verify
+    from recombine.difficulty import Curriculum as Curriculum
     from recombine.episodes import Episode as Episode
     from recombine.episodes import Turn as Turn
     from recombine.errors import RecombineError as RecombineError

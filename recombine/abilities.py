@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.columns import Column
-    from recombine.core import Batch, Example, Job, Problem
+    from recombine.core import Batch, Example, Job, Problem, Score
     from recombine.facets import Facet, Value
 
 Sight = Literal["text", "picture", "both"]
 """How a model sees a world."""
+Tree = tuple[str, tuple["Tree", ...]]
+"""A derivation: the label of a node and its children."""
 
 
 @runtime_checkable
@@ -54,11 +56,28 @@ class Picturing(Protocol):
 
 
 @runtime_checkable
+class Depicting(Protocol):
+    """A picture of an example with or without what gives the answer away."""
+
+    def depict(self, example: Example, solution: bool) -> str:
+        """The picture as SVG."""
+
+
+@runtime_checkable
 class Probing(Protocol):
     """How far readers who see little of an example get, printed by `stats`."""
 
     def probe_parts(self, parts: Mapping[str, Iterable[Batch]]) -> Sequence[Mapping[str, str]]:
         """One line (column -> text) for each thing probed, from the batches of each `split/part` of a folder."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """Answerers that only this family has, beside those that every family has."""
+
+    @property
+    def ANSWERERS(self) -> Mapping[str, Callable[[Example], str | None]]:
+        """Name -> what answers an example from its inputs."""
 
 
 @runtime_checkable
@@ -157,6 +176,14 @@ class Faceted(Protocol):
 
 
 @runtime_checkable
+class Deriving(Protocol):
+    """A family whose examples have a derivation tree: divergence then counts its subtrees instead of pairs of facets."""
+
+    def derivation(self, example: Example) -> Tree:
+        """The tree of one example; its labels are the atoms."""
+
+
+@runtime_checkable
 class Playing(Protocol):
     """A family whose worlds can be acted in: what `recombine.Episode` stands on. Knows nothing of gymnasium."""
 
@@ -189,6 +216,14 @@ class State(Protocol):
 
 
 @runtime_checkable
+class Scoring(Protocol):
+    """The verdicts on many answers at once, equal to those of `score` one by one."""
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> Sequence[Score]:
+        """The verdict on one answer to each of these rows of the batch; without `named`, no mistake is named."""
+
+
+@runtime_checkable
 class Pairing(Protocol):
     """A family that makes matched pairs: two examples that differ in exactly one facet."""
 
@@ -196,5 +231,8 @@ class Pairing(Protocol):
     def PAIRS(self) -> Mapping[str, str]:
         """Facet -> `sensitivity` (the answer must change) or `invariance` (it must not)."""
 
-    def pairs(self, job: Job, facet: str) -> Batch:
-        """Rows 2i and 2i + 1 are pair i of the job's part."""
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed and nothing else; None if it has no such partner. A function of the example's id."""
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a pair, as sentences, by the oracle: wrong answers, or a difference in more than the facet."""

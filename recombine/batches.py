@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from recombine.columns import Coded, Column, Ragged, Text
+from recombine.columns import Coded, Column, Ragged, Text, values_of
 from recombine.core import Batch
 
 
@@ -37,6 +39,31 @@ def _gathered(offsets: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> tupl
     out = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     places = np.repeat(offsets[:-1][rows] - out[:-1], lengths) + np.arange(out[-1])
     return places.astype(np.int64), out
+
+
+def unpacked(batch: Batch) -> Batch:
+    """The same rows with columns of Python values, for readers of many rows; a column is converted when it is first read."""
+    return replace(batch, columns=_Unpacked(batch.columns))
+
+
+class _Unpacked(Mapping[str, Column]):
+    """Columns as lists of Python values."""
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        self.packed = columns
+        self.lists: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        found = self.lists.get(name)
+        if found is None:
+            found = self.lists[name] = values_of(self.packed[name])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.packed)
+
+    def __len__(self) -> int:
+        return len(self.packed)
 
 
 def join(batches: list[Batch]) -> Batch:

@@ -93,6 +93,14 @@ def standalone(svg: str) -> str:
     return re.sub(r"var\(--\w+,(#[0-9a-f]{6})\)", r"\1", svg)
 
 
+def scaled(svg: str, scale: float) -> str:
+    """The picture `scale` times as large: its width and height change, its coordinates do not."""
+    opening, rest = svg.split(">", 1)
+    for name in ("width", "height"):
+        opening = re.sub(rf"( {name}=['\"])([0-9.]+)", lambda found: f"{found[1]}{float(found[2]) * scale:g}", opening, count=1)
+    return f"{opening}>{rest}"
+
+
 def mark(number: int, x: float, y: float, *, hollow: bool = False, size: float = 4.2) -> str:
     """The dot of series `number`: a circle, square, diamond or triangle in the series' colour."""
     color = COLORS[number % len(COLORS)]
@@ -107,6 +115,16 @@ def mark(number: int, x: float, y: float, *, hollow: bool = False, size: float =
     }[shape]
     points = " ".join(f"{x + 0.92 * size * a:.1f},{y + 0.92 * size * b:.1f}" for a, b in corners)
     return f"<polygon points='{points}' {look}/>"
+
+
+def legend(names: Sequence[str]) -> str:
+    """Which mark and colour stands for which series, in the order of `curves` and `dots`."""
+    parts, x = [], 8.0
+    for number, name in enumerate(names):
+        parts.append(mark(number, x, 9))
+        parts.append(f"<text x='{x + 9:g}' y='13' {FONT} fill='{INK}'>{escape(name)}</text>")
+        x += 26 + 6.3 * len(name)
+    return _svg(x, 18, "".join(parts), "legend: " + ", ".join(names))
 
 
 def nice_ticks(low: float, high: float, most: int = 7) -> list[float]:
@@ -234,3 +252,45 @@ def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "
         )
         parts += [mark(i, *place(p[0], p[1]), hollow=banded and p[2] == p[3], size=2.6) for p in ordered]
     return _svg(width, height, "".join(parts), title)
+
+
+def heat(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[float, bool] | None]]]) -> str:
+    """Shares as tinted cells: one line a row of (share, whether it stands above chance); None is an empty cell."""
+    left = min(300.0, 16 + 6.2 * max([len(name) for name, _ in rows], default=1))
+    wide, tall = 66.0, 20.0
+    heads = [_folded(name) for name in columns]
+    top = 26.0 + 12 * max([len(lines) for lines in heads], default=1)
+    parts = [f"<text x='0' y='14' {FONT} font-weight='600' fill='{INK}'>{escape(title)}</text>"]
+    for number, lines in enumerate(heads):
+        x = left + wide * (number + 0.5)
+        for k, line in enumerate(lines):
+            y = top - 6 - 12 * (len(lines) - 1 - k)
+            parts.append(f"<text x='{x:.1f}' y='{y:g}' text-anchor='middle' {FONT} fill='{SOFT}'>{escape(line)}</text>")
+    for k, (name, cells) in enumerate(rows):
+        y = top + tall * k
+        parts.append(f"<text x='{left - 8:g}' y='{y + 14:g}' text-anchor='end' {FONT} fill='{INK}'>{escape(name)}</text>")
+        for number, cell in enumerate(cells):
+            x = left + wide * number
+            if cell is None:
+                continue
+            share, is_above = cell
+            if is_above:
+                parts.append(
+                    f"<rect x='{x + 1:g}' y='{y + 1:g}' width='{wide - 2:g}' height='{tall - 2:g}' fill='{COLORS[2]}' "
+                    f"opacity='{0.1 + 0.5 * share:.2f}'/>"
+                )
+            parts.append(
+                f"<text x='{x + wide / 2:.1f}' y='{y + 14:g}' text-anchor='middle' {FONT} fill='{INK if is_above else SOFT}'>{share:.0%}</text>"
+            )
+    return _svg(left + wide * len(columns) + 4, top + tall * len(rows) + 6, "".join(parts), title)
+
+
+def _folded(name: str, room: int = 11) -> list[str]:
+    """The words of a name in short lines."""
+    lines: list[str] = []
+    for word in name.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines or [""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -68,5 +69,31 @@ else:
 
 def value_at(column: Column, row: int) -> Any:
     """The Python value in one row of a column."""
-    value = column[row]
+    value: Any = column[row]
+    if type(column) is list:
+        return value.copy() if type(value) is list else value
     return value.item() if hasattr(value, "item") else value
+
+
+def values_of(column: Column) -> list[Any]:
+    """All values of a column as Python values: far quicker than one by one."""
+    if isinstance(column, Coded):
+        values = column.values
+        return [values[code] for code in column.codes.tolist()]
+    if isinstance(column, Text):
+        return _cut(bytes(column.data).decode(), column) if _is_ascii(column) else [column[row] for row in range(len(column))]
+    if isinstance(column, Ragged):
+        flat, offsets = values_of(column.values), column.offsets.tolist()
+        return [flat[start:stop] for start, stop in pairwise(offsets)]
+    listed: list[Any] = column.tolist() if hasattr(column, "tolist") else list(column)
+    return listed
+
+
+def _is_ascii(column: Text) -> bool:
+    """Whether every byte is a letter, so that offsets of bytes are offsets of letters."""
+    return not len(column.data) or int(column.data.max()) < 128
+
+
+def _cut(text: str, column: Text) -> list[str]:
+    offsets = column.offsets.tolist()
+    return [text[start:stop] for start, stop in pairwise(offsets)]

@@ -1,4 +1,4 @@
-"""`recombine.Episode`: an episode of lilGym, gSCAN or ReaSCAN in words and pictures, for models that reply in text.
+"""`recombine.Episode`: an episode of lilGym, gSCAN, ReaSCAN or an abstract task in words and pictures, for models that reply in text.
 
     episode = recombine.Episode("reascan@2/sound/a1/test/0/000017", sight="text")
     while not episode.done:
@@ -33,6 +33,7 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "recombine/ScatterFlipIt-v0": ("lilgym", {"scene": "scatter", "start": "flipit"}),
     "recombine/GSCAN-v0": ("gscan", {}),
     "recombine/ReaSCAN-v0": ("reascan", {}),
+    "recombine/Abstract-v0": ("abstract", {}),
 }
 """Id of a Gymnasium environment -> the family and the options of its rows."""
 
@@ -62,7 +63,7 @@ class Episode:
 
     `source` is an id, an `Example`, or the name of a Gymnasium environment of ours (then `index`, `split`, `part` and `seed` choose
     the row). `with_rules` explains the rules in the first message. `settings` are those of the environment: `goal`, `horizon`
-    and `step_penalty` for a grid; `rules`, `grid`, `horizon`, `stop_forcing` and `step_cost` for lilGym.
+    and `step_penalty` for a grid; `horizon` and `step_penalty` for an abstract task; `rules`, `grid`, `horizon`, `stop_forcing` and `step_cost` for lilGym.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Episode:
         self.example = _example(source, index, split, part, seed)
         family = self.example.family
         if not isinstance(family, Playing):
-            raise UsageError(f"{family.NAME} cannot be acted in; episodes exist for lilgym, gscan and reascan.")
+            raise UsageError(f"{family.NAME} cannot be acted in; episodes exist for lilgym, gscan, reascan and abstract.")
         self.sight: Sight = sight
         self.settings = dict(settings)
         self._family: Playing = family

@@ -353,6 +353,14 @@ def sweep(folder: Path, is_own: Callable[[str], bool]) -> None:
                 found.unlink(missing_ok=True)
 
 
+def remove_own(folder: Path, is_own: Callable[[str], bool]) -> None:
+    """Delete the files of ours, by their names, from a folder that `own_folder` gave; all others stay, and links are not followed."""
+    for place, found in _files_of(folder):
+        if is_own(place) and not found.is_symlink():
+            with told("delete", found):
+                found.unlink(missing_ok=True)
+
+
 def discard(folder: Path, is_own: Callable[[str], bool]) -> None:
     """Delete a folder, of which every single file is ours by its name; with a foreign file in it nothing is deleted."""
     listed = list(_files_of(folder))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from recombine.abilities import Listing
 from recombine.core import Family, Job, OptionValue
+from recombine.difficulty import with_level
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.predicates.draw import HOLD_OUT, PREDICATE
 
@@ -45,7 +46,11 @@ def make_job(
     seed: int = 0,
     options: Mapping[str, object] | None = None,
 ) -> Job:
-    """A checked job over all rows of a part: names resolved, aliases followed, options canonical (defaults left out)."""
+    """A checked job over all rows of a part: names resolved, aliases followed, options canonical (defaults left out).
+
+    The option `difficulty` stands for a split, a part and dials of its own.
+    """
+    split, part, options = with_level(family.NAME, split, part, options or {})
     options = with_predicate(family, options)
     split_name = split if split is not None else default_split(family, options)
     if PREDICATE in options and split_name in family.SPLITS and split_name != HOLD_OUT:

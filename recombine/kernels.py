@@ -32,23 +32,54 @@ COMPILE_FROM_ROWS = 2_000
 CACHE_VARIABLE = "RECOMBINE_CACHE"
 """Environment variable that names a folder for compiled kernels. Whoever can write to it can run code as the user."""
 LOCK, LOCK_SECONDS = "recombine.lock", 60.0
+_ROWS: dict[str, int] = {}
+"""Rows that this process has made interpreted, by kernel module."""
+LOAD_FROM_CALLS = 3_000
+"""So many interpreted calls on single examples take as long as loading machine code from disk does."""
+_CALLS: dict[str, int] = {}
+"""Calls that this process has made through `for_calls`, by kernel module."""
 _LOADING = threading.RLock()
 
 
-def for_rows(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS) -> types.SimpleNamespace:
+def for_rows(
+    name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS, load_from: int | None = None
+) -> types.SimpleNamespace:
     """The functions of the kernel module for a job of so many rows, compiled if that is worth it."""
-    return load(name, is_worth_compiling(name, rows, compile_from))
+    return load(name, is_worth_compiling(name, rows, compile_from, load_from))
 
 
-def is_worth_compiling(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS) -> bool:
-    """The one decision: compiled if the rows are worth it, or if this process has the compiled form already."""
-    return rows >= compile_from or is_loaded(name)
+def is_worth_compiling(name: str, rows: int, compile_from: int = COMPILE_FROM_ROWS, load_from: int | None = None) -> bool:
+    """The one decision: compiled if the rows are worth it, or if this process has the compiled form already.
+
+    `compile_from` rows take as long interpreted as compiling does; `load_from` rows, as long as loading machine code from disk
+    does. With `load_from`, rows count from the start of the process, so many small jobs come to the compiled form as one large
+    job does. Each call counts its rows, so ask once per job.
+    """
+    if load_from is None or is_loaded(name):
+        return rows >= compile_from or is_loaded(name)
+    total = _ROWS[name] = _ROWS.get(name, 0) + rows
+    return total >= compile_from or (total >= load_from and is_kept(name))
+
+
+def for_calls(name: str) -> types.SimpleNamespace:
+    """The functions for one of many calls on single examples: compiled from the LOAD_FROM_CALLS-th on, if that costs little."""
+    total = _CALLS[name] = _CALLS.get(name, 0) + 1
+    return load(name, total > LOAD_FROM_CALLS and is_ready(name))
 
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:
-    """The functions of the kernel module `name`, interpreted or compiled, as attributes."""
+    """The functions of the kernel module `name`, interpreted or compiled, as attributes; interpreted where there is no numba."""
+    if compiled and not has_numba():
+        _say_once("numba is not installed, so large jobs run interpreted, some hundred times slower; `pip install numba`")
+        compiled = False
     with _LOADING:
         return _loaded(name, compiled)
+
+
+@functools.cache
+def has_numba() -> bool:
+    """Whether kernels can be compiled."""
+    return importlib.util.find_spec("numba") is not None
 
 
 @functools.cache
@@ -64,6 +95,29 @@ def _loaded(name: str, compiled: bool) -> types.SimpleNamespace:
 def is_loaded(name: str) -> bool:
     """Whether this process has the compiled form of the module already, so that small jobs may use it at no cost."""
     return f"{name}__compiled" in sys.modules
+
+
+def is_ready(name: str) -> bool:
+    """Whether the compiled form costs little: this process has it, or its machine code lies on disk."""
+    return is_loaded(name) or is_kept(name)
+
+
+@functools.cache
+def is_kept(name: str) -> bool:
+    """Whether machine code of the module lies on disk and is newer than the source. Does not import numba."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None or not has_numba():
+        return False
+    source = Path(spec.origin)
+    beside = source.parent / "__pycache__"
+    folder = _cache_folder(beside)
+    if folder is None:
+        return False
+    found = folder.glob(f"{'' if folder == beside else '*/'}{source.stem}.*.nbi")
+    try:
+        return max((path.stat().st_mtime for path in found), default=0.0) >= source.stat().st_mtime
+    except OSError:  # another process renews it just now
+        return False
 
 
 def _functions(module: types.ModuleType) -> dict[str, Callable[..., Any]]:
@@ -94,8 +148,19 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_HEARERS: list[Callable[[str], None]] = []
+"""Who is told when this process begins to compile what no cache holds."""
+
+
+def tell_of_compiling(hearer: Callable[[str], None]) -> None:
+    """Have one sentence told, once, when kernels must be compiled: that takes half a minute, and people wonder."""
+    _HEARERS[:] = [hearer]
+
+
 @functools.cache
 def _compiled(name: str) -> types.ModuleType:
+    if _HEARERS and not is_kept(name):
+        _HEARERS.pop()("compiling kernels, once (up to half a minute); later runs find them on disk")
     import numba
 
     jit: Any = numba.njit

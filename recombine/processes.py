@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from recombine.errors import WorkerLost
@@ -41,15 +41,32 @@ class Pool(ProcessPoolExecutor):
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Hold SIGINT back for a moment, where the system can; it is delivered afterwards."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Hold SIGINT and SIGTERM back for a moment: a process that is half started would die with a traceback of its own.
+
+    SIGINT is also blocked, where the system can, because what starts now inherits that. Blocking alone does not hold a signal back:
+    another thread of this process may take it.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    came: list[tuple[int, FrameType | None]] = []
+    can_block = hasattr(signal, "pthread_sigmask")
+    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        handler = signal.getsignal(number)
+        if callable(handler):
+            handlers[number] = handler
+            signal.signal(number, lambda *what: came.append(what))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else set()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if can_block:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for known, react in handlers.items():
+            signal.signal(known, react)
+        for known, frame in came[:1]:
+            handlers[known](known, frame)
 
 
 def pool(workers: int, prepare: Callable[..., None] | None = None, *given: Any) -> Pool:

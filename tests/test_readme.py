@@ -19,27 +19,42 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
 
 
-def test_python_blocks(tmp_path: Path) -> None:
-    assert blocks("python")
-    for block in blocks("python"):
+def test_python_blocks_print_what_the_readme_shows(tmp_path: Path) -> None:
+    pairs = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", README, re.M | re.S)
+    assert len(pairs) == len(blocks("python")) >= 1
+    for block, output in pairs:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-        assert done.stdout
+        assert done.stdout == output
 
 
-def test_shell_blocks(tmp_path: Path) -> None:
+def test_commands(tmp_path: Path) -> None:
+    """Every command of the shell blocks and of the tables runs; commands with a place for your own file are left out."""
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "recombine").write_text(f'#!/bin/sh\nexec {sys.executable} -m recombine "$@"\n')
     (tools / "recombine").chmod(0o755)
     lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("recombine ")]
-    assert len(lines) >= 4
+    tables = [line for line in README.splitlines() if line.startswith("| ")]
+    lines += [
+        command
+        for line in tables
+        for command in re.findall(r"`(recombine [^`]*)`", line)
+        if not re.search(r"[A-Z]{3}", command)
+    ]
+    assert len(lines) >= 8
     for line in lines:
         environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
         done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (line, done.stderr)
+
+
+def test_links_lead_to_files() -> None:
+    links = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert len(links) >= 12
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 @pytest.mark.parametrize("target", ["demo", "test"])

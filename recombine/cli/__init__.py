@@ -15,29 +15,40 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 VERBS: dict[str, str] = {
     "list": "families, recipes and splits with their claims and sizes",
     "show": "one example: text, picture, proof, shortcut answers",
     "generate": "write parts of a split as a folder that datasets.load_dataset reads",
     "export": "rows with prompts in the layout of a training or evaluation stack",
+    "push": "upload a folder to the Hugging Face hub, with its card",
     "path": "where the files lie that another tool wants to be told",
     "mcp": "serve episodes as tools for any MCP client",
+    "serve": "the playground in a browser, and studies with people",
+    "study": "make a study with people, and write out what they gave",
     "merge": "seal a folder whose shards were made one by one",
     "divergence": "how far the test parts of a folder lie from its training part",
     "verify": "prove a folder: hashes, counts, every answer by the oracle, no leaks",
     "stats": "distributions of a folder's columns, with small pictures",
     "audit": "judge a file that others released",
     "train": "train a model; a run is a folder, and a killed run goes on",
+    "identify": "what a split's training rows leave open: meanings that fit, test answers that hang on them",
+    "rules": "ask for a rule instead of answers, and run the rule that somebody wrote",
     "predict": "answer a part's rows with a trained model",
     "ask": "ask a language model, through an endpoint or from a local folder",
     "plan-eval": "how many rows a comparison needs, and what they cost, before any money is spent",
     "reproduce": "train what a published table needs and print it beside the paper's values",
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
-    "demo": "generate, verify and summarise every family; leaves a page to open",
+    "history": "earlier runs of the same suite, with trends and intervals",
+    "exam": "sealed exams: commit to a secret, sit, reveal, check",
+    "watch": "an episode as a film",
+    "doctor": "what is installed, what extras would add, browser, GPU, kernels",
+    "completion": "a script that completes verbs and options in your shell",
+    "demo": "make a gallery of puzzles to play with, and a report of baselines",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
-RESUMING = ("generate", "ask", "train", "reproduce")
+RESUMING = ("generate", "ask", "train", "reproduce", "exam")
 """Verbs that keep what they have finished and go on from there."""
 BUG, TROUBLE = 3, 2
 
@@ -143,16 +154,36 @@ def _run(verb: str, words: list[str]) -> int:
 
     if verb not in VERBS:
         raise UnknownName("command", verb, VERBS)
-    module = importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}")
+    arguments = parser_of(verb).parse_args(words)
+    arguments.words = [verb, *words]
+    _announce_compiling()
+    code: int = _module(verb).run(arguments)
+    sys.stdout.flush()
+    return code
+
+
+def _announce_compiling() -> None:
+    """Say on standard error when kernels are compiled for the first time. Workers are silent."""
+    from recombine import kernels
+
+    def tell(sentence: str) -> None:
+        sys.stderr.write(f"recombine: {sentence}\n")
+
+    kernels.tell_of_compiling(tell)
+
+
+def _module(verb: str) -> Any:
+    return importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}")
+
+
+def parser_of(verb: str) -> argparse.ArgumentParser:
+    """The parser of a verb, with all its words."""
+    module = _module(verb)
     parser = argparse.ArgumentParser(prog=f"recombine {verb}", description=module.__doc__, formatter_class=_Formatter)
     for action in (None, "store"):
         parser.register("action", action, _StoreOnce)
     module.add_arguments(parser)
-    arguments = parser.parse_args(words)
-    arguments.words = [verb, *words]
-    code: int = module.run(arguments)
-    sys.stdout.flush()
-    return code
+    return parser
 
 
 class _StoreOnce(argparse.Action):

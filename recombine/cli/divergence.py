@@ -1,22 +1,29 @@
-"""Print how far the test parts of a folder lie from its training part: atom and compound divergence over facets.
+"""Print how far the test parts of a folder lie from its training part: atom and compound divergence.
 
-An atom is a facet with one of its values; a compound is a pair of atoms that one example has together, unweighted. Divergence is one
-minus the Chernoff coefficient, 0.5 for atoms and 0.1 for compounds: 0 if the sets are alike, 1 if they share nothing.
+recombine divergence DIR
+recombine divergence TRAIN_FILE TEST_FILE --family scan
+
+Divergence is one minus the Chernoff coefficient, 0.5 for atoms and 0.1 for compounds: 0 if the sets are alike, 1 if they share nothing.
+Atoms and weighted compounds come from derivation trees (SCAN, NACS) or from facets (the others); docs/splits.md defines them.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from recombine.cli.printing import print_json, print_table, say
 from recombine.cli.requests import whole_number
+from recombine.errors import UsageError
 
 MOST = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine divergence`."""
-    parser.add_argument("dir", help="a folder made by recombine generate, with a training part and other parts")
+    parser.add_argument("dir", help="a folder made by recombine generate, or an originally released training file")
+    parser.add_argument("test_file", nargs="?", help="the released test file that goes with the training file")
+    parser.add_argument("--family", metavar="F", help="whose files they are")
     parser.add_argument(
         "--train", default="train", metavar="P", help="the part that the others are compared with (default train)"
     )
@@ -26,9 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Count, compare, print."""
-    from recombine.data.certificate import divergences
+    from recombine.data.certificate import divergences, file_divergence
+    from recombine.families import family as find_family
 
-    found = divergences(arguments.dir, arguments.train)
+    if arguments.test_file is not None:
+        if not arguments.family:
+            raise UsageError("--family is missing: whose files are they?")
+        name = Path(arguments.test_file).name
+        found = {name: file_divergence(find_family(arguments.family), Path(arguments.dir), Path(arguments.test_file))}
+    else:
+        found = divergences(arguments.dir, arguments.train)
     if arguments.json:
         print_json(
             {

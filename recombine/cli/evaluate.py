@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.cli.requests import whole_number
 from recombine.errors import UsageError, shown
-from recombine.files import Kind, begins_with, is_report
+from recombine.files import Kind, begins_with, holds, is_report
 
 if TYPE_CHECKING:
     from recombine.evaluate.answers import Answer
@@ -23,6 +23,10 @@ REPORT = Kind("a report of `recombine evaluate`", is_report)
 FIGURES = Kind(
     "figures of `recombine evaluate`",
     lambda folder: (folder / "accuracy.svg").is_file() and begins_with(b"<svg")(folder / "accuracy.svg"),
+)
+PAIRS_REPORT = Kind(
+    "a report on matched pairs",
+    lambda folder: holds(folder / "pairs_report.json", lambda found: isinstance(found["pairs"], list)),
 )
 LATEX = Kind("a table of `recombine evaluate`", begins_with("% ± is half of the clustered".encode()))
 
@@ -34,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="DIR",
-        help="a folder made by recombine generate; may be repeated for one joint report",
+        help="a folder made by recombine generate, or a suite; may be repeated for one joint report",
     )
     parser.add_argument(
         "--answers",
@@ -58,39 +62,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rows that a run does not answer: count them as wrong, or leave them out (otherwise they are an error)",
     )
     parser.add_argument("--rows", metavar="FILE", help="score only the rows whose ids this file lists, one a line")
+    parser.add_argument(
+        "--where",
+        metavar="PREDICATE",
+        help='score only the rows that fit: "verb = push and distance > 3" (facets: recombine list FAMILY --facets)',
+    )
     parser.add_argument("--out", metavar="DIR", help="where the report goes")
     parser.add_argument(
         "--examples", type=whole_number, default=200, metavar="N", help="the most examples in the page (default 200)"
     )
-    parser.add_argument("--figures", metavar="DIR", help="write every chart as SVG and every table as CSV into this folder")
+    parser.add_argument(
+        "--figures", metavar="DIR", help="write every chart as SVG and PDF and every table as CSV into this folder"
+    )
     parser.add_argument("--latex", metavar="FILE", help="write the accuracies as a LaTeX table (booktabs)")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
+    from recombine.data.fresh import expand
     from recombine.evaluate.answers import read_ids
-    from recombine.evaluate.evaluate import evaluate_all, findings
+    from recombine.evaluate.evaluate import evaluate_all
     from recombine.evaluate.export import latex, write_figures
+    from recombine.evaluate.findings import findings
     from recombine.evaluate.report import write_report
     from recombine.evaluate.verdict import coverage_lines, verdict
     from recombine.files import own_file, own_folder, write_text
+    from recombine.pairs import is_pairs
 
+    if any(is_pairs(folder) for folder in arguments.data):
+        return _run_pairs(arguments)
     out = own_folder(arguments.out, REPORT) if arguments.out else None
     figures = own_folder(arguments.figures, FIGURES) if arguments.figures else None
     table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
     with progress("evaluate", 0) as tick:
+        folders, suite = expand(arguments.data)
         evaluation = evaluate_all(
-            arguments.data,
+            folders,
             answers,
             baselines=arguments.baselines or ["majority"],
             parts=arguments.part,
             missing=arguments.missing,
             rows=read_ids(Path(arguments.rows)) if arguments.rows else None,
+            where=arguments.where,
             on_rows=tick,
         )
-    found = findings(evaluation)
+    found = {**findings(evaluation), "suite": suite}
     words = [
         "DIR" if before == "--out" else word for before, word in zip(["", *arguments.words], arguments.words, strict=False)
     ]
@@ -130,3 +148,25 @@ def _answers(words: Sequence[str]) -> dict[str, dict[str, Answer]]:
             raise UsageError(f"two runs are called {shown(name)}; name them apart: --answers first=FILE --answers second=FILE.")
         found[name] = read_answers(path)
     return found
+
+
+def _run_pairs(arguments: argparse.Namespace) -> int:
+    """Score answers to matched pairs; `--out` gets index.html and pairs_report.json."""
+    from recombine.evaluate.pairs import HEADER, findings, pairs_page, score_pairs
+    from recombine.files import own_folder, write_json, write_text
+    from recombine.pairs import read_pairs
+
+    if len(arguments.data) > 1:
+        raise UsageError("a folder of matched pairs is evaluated alone; give one --data.")
+    scores = score_pairs(read_pairs(arguments.data[0]), _answers(arguments.answers), arguments.missing)
+    if arguments.out:
+        out = own_folder(arguments.out, PAIRS_REPORT)
+        write_text(out / "index.html", pairs_page(scores))
+        write_json(out / "pairs_report.json", {"pairs": findings(scores)})
+    if arguments.json:
+        print_json(findings(scores))
+    else:
+        print_table("", HEADER, [score.row for score in scores])
+        if arguments.out:
+            say(f"open {arguments.out}/index.html")
+    return 0

@@ -3,7 +3,7 @@
     recombine generate reascan --split a1 --out rows
     recombine export rows --for trl --out rows-trl
 
-Stacks: trl, sft, verl (parquet); nemo-gym, openai-batch, inspect, reasoning-gym (JSON lines). Every row keeps its id, and
+Stacks: trl, sft, verl, skyrl (parquet); nemo-gym, openai-batch, inspect, reasoning-gym (JSON lines). Every row keeps its id, and
 `recombine.Scorer` scores replies by it. `--for sft` writes the proof or the solver's plan before the answer, unless `--target answer`.
 """
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="stack",
         required=True,
         metavar="STACK",
-        help="trl, sft, verl, nemo-gym, openai-batch, inspect or reasoning-gym",
+        help="trl, sft, verl, skyrl, nemo-gym, openai-batch, inspect or reasoning-gym",
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write")
     parser.add_argument("--style", default="rules", metavar="S", help="direct, step_by_step or rules (default)")

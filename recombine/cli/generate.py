@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from recombine.cli.printing import print_json, print_table, progress, say
-from recombine.cli.requests import add_request, fraction, options_of, whole_number
+from recombine.cli.requests import add_request, fraction, options_of, sizes, whole_number
 
 if TYPE_CHECKING:
     from recombine.data.plan import Plan
@@ -21,10 +21,32 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine generate`."""
-    parser.add_argument("family", help="scan, nacs, gscan, reascan, clutrr or lilgym")
+    parser.add_argument("family", nargs="?", help="a family's name (recombine list); not with --suite fresh")
     add_request(parser, several=True)
-    parser.add_argument("--suite", metavar="NAME", help="a whole published suite in one folder: paper")
-    parser.add_argument("--size", type=whole_number, metavar="N", help="rows of each part (default: the split's own size)")
+    parser.set_defaults(seed=None)
+    parser.add_argument(
+        "--suite",
+        metavar="NAME",
+        help="a whole published suite in one folder: paper; or an exam of today over all families: fresh",
+    )
+    parser.add_argument(
+        "--size", type=sizes, metavar="N", help="rows of each part (default: the split's own size), or train=5000,test=200"
+    )
+    parser.add_argument(
+        "--hold-out-mcd", nargs="?", const="max", metavar="D",
+        help="choose rows with compound divergence D between train and test (the largest, if D is left out)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--pairs",
+        metavar="FACET",
+        help="matched pairs that differ in this facet, or `all`; --size says how many of each (default 1000)",
+    )
+    parser.add_argument(
+        "--train", type=whole_number, metavar="N", help="rows of the training part, for --hold-out and --hold-out-mcd"
+    )
+    parser.add_argument(
+        "--test", type=whole_number, metavar="N", help="rows of the test part, for --hold-out and --hold-out-mcd"
+    )
     parser.add_argument(
         "--format", default="parquet", metavar="F", help="parquet (default), jsonl, or native: the originally released layout"
     )
@@ -46,6 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.data.freshness import freshness
     from recombine.data.generate import run as carry_out
 
+    if arguments.pairs is not None:
+        return _run_pairs(arguments)
+    if arguments.suite == "fresh":
+        return _fresh(arguments)
     plan = _plan(arguments)
     with progress(f"{arguments.family} → {os.path.basename(arguments.out)}", sum(part.rows for part in plan.parts)) as tick:  # noqa: PTH119
         folder = carry_out(
@@ -77,14 +103,54 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _fresh(arguments: argparse.Namespace) -> int:
+    """Draw the exam, and say its seed."""
+    from recombine.data.fresh import DEFAULT_SIZE, fresh_plan, make_fresh, seed_of
+    from recombine.data.freshness import freshness
+    from recombine.errors import UsageError
+    from recombine.families import FAMILIES, family
+
+    given = {name: getattr(arguments, name) for name in ("family", "split", "part", "recipe", "hold_out", "options", "shard")}
+    strange = [name.replace("_", "-") for name, value in given.items() if value]
+    if strange or arguments.format != "parquet" or isinstance(arguments.size, dict):
+        raise UsageError(
+            "--suite fresh is over all families and chooses the sets itself: it takes --size N, --seed and --out, "
+            f"but not {', '.join(strange) or '--format or sizes by part'}."
+        )
+    size, seed = arguments.size or DEFAULT_SIZE, seed_of() if arguments.seed is None else arguments.seed
+    plans = [fresh_plan(name, size, seed) for name in FAMILIES]
+    with progress("fresh exam", sum(part.rows for plan in plans for part in plan.parts)) as tick:
+        suite = make_fresh(arguments.out, size=size, seed=seed, on_rows=tick)
+    listed = [(plan.family, p.job.split, p.job.part, f"{p.rows:,}") for plan in plans for p in plan.parts]
+    if arguments.json:
+        print_json(
+            {**suite.title, "sets": [dict(zip(("family", "split", "part", "rows"), row, strict=True)) for row in listed]}
+        )
+        return 0
+    print_table("", ("family", "split", "part", "rows"), listed)
+    for plan in plans:
+        for part in plan.parts:
+            if sentence := freshness(family(plan.family), part):
+                say(f"{plan.family}: {sentence}")
+    say(f"seed {seed}; the same seed and size give the same exam: --suite fresh --seed {seed} --size {size}")
+    say(f"next: recombine ask --suite fresh --data {arguments.out} --model NAME --endpoint URL --out RUN")
+    return 0
+
+
 def _plan(arguments: argparse.Namespace) -> Plan:
     from recombine.data.plan import make_plan
     from recombine.data.suites import make_suite
     from recombine.errors import UsageError
 
+    if not arguments.family:
+        raise UsageError("say which family (recombine list), or --suite fresh for an exam over all of them.")
+    if arguments.hold_out_mcd is not None:
+        return _mcd_plan(arguments)
+    if arguments.train is not None or arguments.test is not None:
+        return _sized_plan(arguments)
     words = {
         "size": arguments.size,
-        "seed": arguments.seed,
+        "seed": arguments.seed or 0,
         "recipe": arguments.recipe,
         "options": options_of(arguments),
         "format": arguments.format,
@@ -93,4 +159,75 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         return make_plan(arguments.family, tuple(arguments.split or ()), tuple(arguments.part or ()), **words)
     if arguments.split or arguments.part:
         raise UsageError("--suite names all splits and parts itself; leave out --split and --part.")
+    if isinstance(arguments.size, dict):
+        raise UsageError("--suite takes one --size for all parts.")
     return make_suite(arguments.family, arguments.suite, **words)
+
+
+def _mcd_plan(arguments: argparse.Namespace) -> Plan:
+    """The plan of a split by divergence."""
+    from recombine.data.mcd import make_mcd_plan
+    from recombine.errors import UsageError, shown
+
+    if arguments.suite or arguments.part or arguments.size is not None or arguments.hold_out is not None:
+        raise UsageError("--hold-out-mcd chooses train and test itself: leave out --suite, --part, --size and --hold-out.")
+    try:
+        target = None if arguments.hold_out_mcd == "max" else float(arguments.hold_out_mcd)
+    except ValueError:
+        raise UsageError(f"--hold-out-mcd is {shown(arguments.hold_out_mcd)}, but takes a number such as 0.5.") from None
+    splits = arguments.split or [None]
+    if len(splits) > 1:
+        raise UsageError("--hold-out-mcd takes its rows from one split; name one --split.")
+    plan, choice = make_mcd_plan(
+        arguments.family, target, split=splits[0], seed=arguments.seed or 0, recipe=arguments.recipe, options=options_of(arguments),
+        format=arguments.format, sizes=(arguments.train, arguments.test),
+    )  # fmt: skip
+    say(f"found atom divergence {choice.atoms:.4f} and compound divergence {choice.compounds:.4f}")
+    return plan
+
+
+def _sized_plan(arguments: argparse.Namespace) -> Plan:
+    """The plan of train and test, each with a size of its own."""
+    from dataclasses import replace
+
+    from recombine.data.plan import make_plan
+    from recombine.errors import UsageError
+
+    if arguments.suite or arguments.part or arguments.size is not None:
+        raise UsageError("--train and --test say the sizes of these two parts: leave out --suite, --part and --size.")
+    plans = [
+        make_plan(
+            arguments.family, tuple(arguments.split or ()), (part,), size=size, seed=arguments.seed or 0, recipe=arguments.recipe,
+            options=options_of(arguments), format=arguments.format,
+        )
+        for part, size in (("train", arguments.train), ("test", arguments.test))
+    ]  # fmt: skip
+    return replace(plans[0], parts=(*plans[0].parts, *plans[1].parts))
+
+
+def _run_pairs(arguments: argparse.Namespace) -> int:
+    """Write a folder of matched pairs."""
+    from recombine.errors import UsageError
+    from recombine.pairs import write_pairs
+
+    splits, parts = arguments.split or [None], arguments.part or [None]
+    if (
+        len(splits) > 1
+        or len(parts) > 1
+        or arguments.suite
+        or arguments.hold_out_mcd is not None
+        or arguments.format != "parquet"
+    ):
+        raise UsageError("--pairs takes its rows from one split and one part; leave out --suite, --hold-out-mcd and --format.")
+    if arguments.train is not None or arguments.test is not None or arguments.shard is not None:
+        raise UsageError("--pairs takes --size; leave out --train, --test and --shard.")
+    made = write_pairs(
+        arguments.out, arguments.family, arguments.pairs, size=1000 if arguments.size is None else arguments.size, split=splits[0],
+        part=parts[0], recipe=arguments.recipe, seed=arguments.seed or 0, options=options_of(arguments),
+    )  # fmt: skip
+    if arguments.json:
+        print_json(made)
+        return 0
+    print_table("", ("facet", "pairs"), [(facet, f"{count:,}") for facet, count in made.items()])
+    say(f"{arguments.out}/pairs.jsonl: answer both rows of every pair, then recombine evaluate --data {arguments.out}")
+    return 0

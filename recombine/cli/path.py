@@ -12,7 +12,11 @@ import sys
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine path`."""
-    parser.add_argument("tool", metavar="TOOL", help="lm-eval (a folder of tasks), verl or openrlhf (a reward function's file)")
+    parser.add_argument(
+        "tool",
+        metavar="TOOL",
+        help="lm-eval (a folder of tasks), verl, openrlhf (a reward function), nemo-gym or openenv (a configuration)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recombine.cli.printing import say
+from recombine.cli.printing import print_json, say
 from recombine.cli.requests import add_request, request_words, whole_number
 from recombine.files import Kind, begins_with
+
+if TYPE_CHECKING:
+    from recombine.core import Example
 
 ANSWERS = Kind("a file of answers", begins_with(b'{"id": "'))
 
@@ -25,29 +30,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=whole_number, default=256, metavar="B", help="rows answered at a time (default 256)")
     parser.add_argument("--out", metavar="FILE", required=True, help='one {"id", "answer"} per line')
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict and write."""
     from recombine.cli.train import request_of
     from recombine.files import own_file, writing_text
-    from recombine.models.base import find_device, single_thread
-    from recombine.models.checkpoints import load_model
-    from recombine.models.train import predict, prediction_lines, scores
+    from recombine.models.parts import prediction_lines, scores
 
     out_file = own_file(arguments.out, ANSWERS)
-    single_thread()
-    model = load_model(arguments.run).to(find_device(arguments.device))
+    answers_of = _answerer(arguments)
     rows = request_of(arguments).load(arguments.part or "test", arguments.size)
     examples = list(rows)[: arguments.size]
-    answers = predict(model, examples, max(1, arguments.batch), arguments.device)
+    answers = answers_of(examples)
     with writing_text(out_file) as out:
         out.writelines(prediction_lines(examples, answers))
     right = scores(examples, answers)
     mean = 100 * sum(right) / max(1, len(right))
+    if arguments.json:
+        print_json({"answers": len(answers), "file": arguments.out, "mean": mean / 100})
+        return 0
     say(f"{len(answers):,} answers in {arguments.out}; mean score {mean:.2f} %.")
     _say_next(arguments, rows.job.part)
     return 0
+
+
+def _answerer(arguments: argparse.Namespace) -> Callable[[Sequence[Example]], list[str]]:
+    """What answers: the machine of the run, which needs no torch, or its model."""
+    from recombine.models.machines import is_machine_run, load_machine
+
+    if is_machine_run(arguments.run):
+        return load_machine(arguments.run).answers
+    from recombine.models.base import find_device, single_thread
+    from recombine.models.checkpoints import load_model
+    from recombine.models.train import predict
+
+    single_thread()
+    model = load_model(arguments.run).to(find_device(arguments.device))
+    return lambda examples: predict(model, examples, max(1, arguments.batch), arguments.device)
 
 
 def _say_next(arguments: argparse.Namespace, part: str) -> None:

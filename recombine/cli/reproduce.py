@@ -19,6 +19,7 @@ from recombine.errors import FileError, UnknownName, shown
 from recombine.files import parse_json
 
 LILGYM = "lilgym-table1"
+DECODER = "nacs-figure2"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,13 +43,16 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.models.tables import TABLES
 
     titles = {name: table.title for name, table in TABLES.items()} | {
-        LILGYM: "lilGym, Table 1: PPO and PPO+SF on four environments"
+        LILGYM: "lilGym, Table 1: PPO and PPO+SF on four environments",
+        DECODER: "NACS, Figure 2: the decoder's connections, and those that -Dep removes (a drawing; nothing is trained)",
     }
     if arguments.table == "list":
         print_table("", ["table", "what"], list(titles.items()))
         return 0
     if arguments.table not in titles:
         raise UnknownName("table", arguments.table, titles)
+    if arguments.table == DECODER:
+        return _draw_decoder(arguments.out)
     scales = _scales(arguments.table, arguments.files or "")
     if arguments.scale is None:
         _list_scales(arguments.table, scales, Path(arguments.out))
@@ -78,6 +82,27 @@ def run(arguments: argparse.Namespace) -> int:
     print_table(report.title, report.header, report.rows)
     say(report.scale)
     say(f"written: {report.json_path}, {report.markdown_path}")
+    return 0
+
+
+def _draw_decoder(out: str) -> int:
+    """Figure 2 of NACS as an SVG file, and its connections as a table."""
+    from recombine.files import Kind, own_folder, writing
+    from recombine.models.figure_decoder import TITLE, decoders, edges, figure
+
+    models = decoders()
+    name = f"{DECODER}.svg"
+    is_ours = lambda folder: f"<title>{TITLE}" in (folder / name).read_text(encoding="utf-8", errors="replace")
+    path = own_folder(out, Kind(f"a drawing of `recombine reproduce {DECODER}`", is_ours, (name,), is_local=True)) / name
+    with writing(path) as file:
+        file.write(figure(models).encode())
+    found = {name: edges(model) for name, model in models.items()}
+    rows = [
+        (edge.name, f"{edge.start} to {edge.end}", *("yes" if of[number].is_there else "no" for of in found.values()))
+        for number, edge in enumerate(next(iter(found.values())))
+    ]
+    print_table(TITLE, ("name", "connection", *found), rows)
+    say(f"written: {path}")
     return 0
 
 

@@ -72,6 +72,19 @@ def whole_number(text: str) -> int:
     return int(plain)
 
 
+def sizes(text: str) -> int | dict[str, int]:
+    """`5000`, or `train=5000,test=200`: rows of every part, or of the named ones."""
+    if "=" not in text:
+        return whole_number(text)
+    found: dict[str, int] = {}
+    for word in text.split(","):
+        name, equals, number = word.partition("=")
+        if not equals or not name or name in found:
+            raise argparse.ArgumentTypeError(f"{shown(text)} is neither a number nor PART=N,PART=N")
+        found[name] = whole_number(number)
+    return found
+
+
 def fraction(text: str) -> tuple[int, int]:
     """`3/256` as (3, 256)."""
     left, slash, right = text.partition("/")

@@ -1,9 +1,15 @@
-"""Show one example: what a model sees, the answer, the proof, and what careless readers would answer."""
+"""Show one example: what a model sees, the answer, the proof, and what careless readers would answer.
+
+recombine show reascan --split a1 --random
+recombine show reascan --save figure.pdf --no-solution --scale 0.5
+recombine show data-compositional-splits.txt --as reascan --index 7
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +22,19 @@ from recombine.files import Kind, begins_with
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine show`."""
-    parser.add_argument("family", help="a family's name, a folder, or an example's id")
+    parser.add_argument("family", help="a family's name, a folder, an example's id, or a released file (with --as)")
     add_request(parser, several=False)
     parser.add_argument("--index", type=whole_number, default=0, metavar="I", help="which row (default 0)")
+    parser.add_argument("--random", action="store_true", help="some row, another one each time")
+    parser.add_argument("--as", dest="read_as", metavar="FAMILY", help="the family whose released file this is")
     parser.add_argument("--render", metavar="M", help="print only this: text, ascii, svg, png, graph")
-    parser.add_argument("--save", metavar="FILE", help="write the picture here; the suffix decides: .svg, .png or .txt")
+    parser.add_argument("--save", metavar="FILE", help="write the picture here; the suffix decides: .svg, .pdf, .png or .txt")
+    parser.add_argument(
+        "--solution", action=argparse.BooleanOptionalAction, help="with or without what gives the answer away (.svg and .pdf)"
+    )
+    parser.add_argument(
+        "--scale", type=float, default=1.0, metavar="X", help="so many times as large (.svg and .pdf, default 1)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -30,7 +44,20 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.errors import UnknownName
     from recombine.files import own_file, writing
 
-    found = example(arguments.family) if "@" in arguments.family else _row(arguments, arguments.index)
+    if arguments.random and arguments.index:
+        raise UsageError("--random chooses the row; leave out --index.")
+    if arguments.read_as or Path(arguments.family).is_file():
+        found = _released(arguments)
+    elif "@" in arguments.family:
+        found = example(arguments.family)
+    else:
+        found = _row(arguments, arguments.index)
+    if not 0.01 <= arguments.scale <= 100:
+        raise UsageError(f"--scale is {arguments.scale:g}, but must be 0.01 to 100.")
+    if arguments.save and Path(arguments.save).suffix.lower() in (".svg", ".pdf") and arguments.render in (None, "svg"):
+        return _save_picture(found, arguments)
+    if arguments.solution is not None or arguments.scale != 1:
+        raise UsageError("--solution, --no-solution and --scale go with --save FILE.svg or FILE.pdf.")
     if arguments.render or arguments.save:
         medium = _medium_of(arguments.save, arguments.render) if arguments.save else arguments.render
         if medium not in found.family.MEDIA:
@@ -64,6 +91,53 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _save_picture(found: Example, arguments: argparse.Namespace) -> int:
+    """Write the example's picture as SVG or PDF."""
+    from recombine.abilities import Depicting
+    from recombine.errors import UnknownName
+    from recombine.evaluate.figures import save_picture
+
+    family = found.family
+    if arguments.solution is not None and not isinstance(family, Depicting):
+        raise UsageError(f"{family.NAME} draws one picture only; leave out --solution and --no-solution.")
+    if "svg" not in family.MEDIA:
+        raise UnknownName(f"medium of {family.NAME}", "svg", family.MEDIA)
+    drawn = family.depict(found, arguments.solution is not False) if isinstance(family, Depicting) else found.render("svg")
+    save_picture(drawn if isinstance(drawn, str) else drawn.decode(), arguments.save, arguments.scale)
+    return 0
+
+
+def _released(arguments: argparse.Namespace) -> Example:
+    """A row of a file in the originally released layout."""
+    from recombine.core import Problem
+    from recombine.families import FAMILIES, family
+
+    if not arguments.read_as:
+        raise UsageError(f"{shown(arguments.family)} is a file; say whose with --as: {', '.join(FAMILIES)}.")
+    rows = family(arguments.read_as).read(Path(arguments.family))
+    if arguments.random:
+        listed = list(islice(rows, MOST_READ))
+        chosen = listed[_chance(len(listed))] if listed else None
+    else:
+        chosen = next(islice(rows, arguments.index, None), None)
+    if chosen is None:
+        raise UsageError(f"{shown(arguments.family)} has no row {arguments.index}.")
+    if isinstance(chosen, Problem):
+        raise UsageError(f"row {chosen.place} of {shown(arguments.family)} cannot be read: {chosen.text}.")
+    return chosen
+
+
+MOST_READ = 100_000
+"""Rows of a released file among which `--random` chooses."""
+
+
+def _chance(rows: int) -> int:
+    """A row drawn by the system's own randomness: `show --random` is the one place where nothing depends on a seed."""
+    import secrets
+
+    return secrets.randbelow(rows)
+
+
 def _row(arguments: argparse.Namespace, index: int) -> Example:
     """A row of a family's part (any row, if the part is not finite) or of a folder."""
     from recombine.data.datasets import Dataset, load
@@ -74,6 +148,8 @@ def _row(arguments: argparse.Namespace, index: int) -> Example:
         return load(arguments.family, arguments.split, arguments.part, **words, **more)
 
     data = loaded()
+    if arguments.random:
+        return data[_chance(len(data))]
     if index >= len(data) and data.folder is None and data.plan.available is None:
         data = loaded(size=index + 1)
     if index >= len(data):
@@ -101,7 +177,7 @@ def _kind(medium: str) -> Kind:
 def _medium_of(path: str, wanted: str | None) -> str:
     """The medium that a file's suffix names; one that the suffix does not fit is an error."""
     suffix = Path(path).suffix.lower()
-    known = {".svg": ("svg",), ".png": ("png",), ".txt": ("text", "ascii", "graph")}
+    known = {".svg": ("svg",), ".pdf": ("svg",), ".png": ("png",), ".txt": ("text", "ascii", "graph")}
     if suffix not in known:
         raise UsageError(f"--save {shown(path)} has no suffix that says what to write; use one of {', '.join(known)}.")
     if wanted and wanted not in known[suffix]:

@@ -45,9 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Train, or print the models."""
     from recombine.models import MODELS
+    from recombine.models.machines import MACHINES
 
     if arguments.model == "list":
         known = [(name, entry.reads, entry.about) for name, entry in MODELS.items()]
+        known += [(name, entry.reads, entry.about) for name, entry in MACHINES.items()]
         print_table("", ["model", "reads", "what"], [*known, ("ppo", "statement, scene", "reinforcement learning on lilGym")])
         return 0
     if arguments.model == "ppo":
@@ -56,6 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         return run_ppo(arguments, _pairs(arguments.settings))
     if not arguments.data or not arguments.out:
         raise UsageError("train needs --data (a family or a folder) and --out (the run's folder).")
+    if arguments.model in MACHINES:
+        return _run_machine(arguments)
     from recombine.files import own_folder
     from recombine.models.checkpoints import RUN_FOLDER
     from recombine.models.parts import learning_parts
@@ -74,6 +78,39 @@ def run(arguments: argparse.Namespace) -> int:
     say(f"{result.seconds:,.0f} s in all")
     say(f"next: recombine predict {words} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
     return 0
+
+
+def _run_machine(arguments: argparse.Namespace) -> int:
+    """Train a machine; print what it cost, what is built in, what is learnt, and its lexicon."""
+    from recombine.models.machines import fit_rows, train_machine
+
+    if arguments.tensorboard or arguments.device != "cpu" or arguments.validation:
+        raise UsageError(
+            f"{arguments.model} learns on the CPU and stops by itself: leave --tensorboard, --device and --validation out."
+        )
+
+    def progress(line: str) -> None:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+    rows = fit_rows(request_of(arguments), arguments.part)
+    machine, result = train_machine(
+        arguments.model, _pairs(arguments.settings), rows, Path(arguments.out), arguments.run_seed, progress
+    )
+    print_lexicon(arguments.model, machine.lines())
+    say("built in: " + "; ".join(machine.BUILT_IN))
+    say("learnt: " + "; ".join(machine.LEARNT))
+    say(f"{', '.join(f'{count:,} {what}' for what, count in result.sizes.items())}; {result.cpu_seconds:,.1f} CPU-seconds")
+    words = f"{shlex.quote(arguments.out)} --data {shlex.quote(arguments.data)}{request_words(arguments, with_part=False)}"
+    say(f"next: recombine predict {words} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
+    return 0
+
+
+def print_lexicon(name: str, lines: list[tuple[str, ...]]) -> None:
+    """The lexicon of a machine as a table."""
+    from recombine.models.machines import MACHINES
+
+    print_table("lexicon", list(MACHINES[name].heads), lines)
 
 
 def request_of(arguments: argparse.Namespace) -> Request:

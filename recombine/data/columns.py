@@ -51,14 +51,29 @@ def to_arrow(batch: Batch, columns: Mapping[str, ColumnType]) -> pa.Table:
 
 
 def _array(column: Column, kind: pa.DataType) -> pa.Array:
+    """The column as an Arrow array, from its buffers where that can be: `pa.array` imports pandas to look at numpy's arrays."""
     if isinstance(column, Text):
         return _strings(column.data, column.offsets)
     if isinstance(column, Coded):
-        return pa.array(column.values, kind).take(pa.array(column.codes))
+        return _array(list(column.values), kind).take(_numbers(column.codes))
     if isinstance(column, Ragged):
         values = _array(column.values, kind.value_type)
-        return pa.ListArray.from_arrays(pa.array(column.offsets.astype(np.int32)), values, type=kind)
+        return pa.ListArray.from_arrays(_numbers(column.offsets.astype(np.int32)), values, type=kind)
+    if isinstance(column, np.ndarray):
+        found = _numbers(column) if column.dtype.kind in "biuf" and column.ndim == 1 else None
+        return found if found is not None and found.type == kind else pa.array(column, kind)
+    if kind == pa.string() and all(type(value) is str for value in column):
+        pieces = [value.encode() for value in column]
+        ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+        return _strings(np.frombuffer(b"".join(pieces), dtype=np.uint8), ends)
     return pa.array(column, kind)
+
+
+def _numbers(values: np.ndarray[Any, Any]) -> pa.Array:
+    """Numbers or booleans as an Arrow array of their own type."""
+    kind = pa.from_numpy_dtype(values.dtype)
+    packed = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(packed)])
 
 
 def _strings(data: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]) -> pa.Array:
@@ -106,14 +121,26 @@ def _column(array: pa.Array) -> Column:
         data, offsets = _string_buffers(array)
         return Text(data, offsets)
     if pa.types.is_list(array.type):
-        offsets = array.offsets.to_numpy().astype(np.int64)
+        offsets = _numpy(array.offsets).astype(np.int64)
         values = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
         inner = _column(values)
         if isinstance(inner, Text):
             encoded = values.dictionary_encode()
-            inner = Coded(encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
+            inner = Coded(_numpy(encoded.indices), encoded.dictionary.to_pylist())
         return Ragged(cast(Any, inner), offsets - offsets[0])
-    return cast(Column, array.to_numpy(zero_copy_only=False))
+    return cast(Column, _numpy(array))
+
+
+def _numpy(array: pa.Array) -> np.ndarray[Any, Any]:
+    """Numbers or booleans of an Arrow array without nulls; `to_numpy` would import pandas."""
+    kind = np.dtype(array.type.to_pandas_dtype())
+    _, content = array.buffers()
+    if content is None or array.null_count:
+        return cast("np.ndarray[Any, Any]", array.to_numpy(zero_copy_only=False))
+    if kind == np.bool_:
+        bits = np.unpackbits(np.frombuffer(content, dtype=np.uint8), count=array.offset + len(array), bitorder="little")
+        return bits[array.offset :].astype(np.bool_)
+    return np.frombuffer(content, dtype=kind, count=array.offset + len(array))[array.offset :]
 
 
 def _string_buffers(array: pa.Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -143,9 +170,9 @@ def _feed(h: Any, array: pa.Array) -> None:
         h.update(np.diff(offsets).astype("<i4").tobytes())
         h.update(np.ascontiguousarray(data))
     elif pa.types.is_list(array.type):
-        offsets = array.offsets.to_numpy().astype(np.int64)
+        offsets = _numpy(array.offsets).astype(np.int64)
         h.update(np.diff(offsets).astype("<i4").tobytes())
         _feed(h, array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
     else:
-        values = array.to_numpy(zero_copy_only=False)
+        values = _numpy(array)
         h.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)))

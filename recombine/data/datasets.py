@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from recombine.batches import join, unpacked
 from recombine.core import Batch, Example, Family, Job, Score
 from recombine.data.ids import example_of
 from recombine.data.plan import CHUNK_ROWS, PartPlan, plan_part
+from recombine.data.windows import Window
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 FIRST_ROWS = 250
 """Rows that iteration makes first; then it doubles them, so that it starts at once and long ones reach the compiled kernels."""
+MOST_ROWS = 4_000
+"""Rows that iteration makes at once at most: an example that is kept keeps its batch in memory."""
 
 
 @dataclass(frozen=True)
@@ -50,26 +55,45 @@ class Dataset(Sequence[Example]):
     def __getitem__(self, index: int | slice) -> Example | list[Example]:
         """The example at an index (negative counts from the end), or a list of them for a slice."""
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            return self._slice(range(*index.indices(len(self))))
         row = index + len(self) if index < 0 else index
         if not 0 <= row < len(self):
             raise IndexError(f"{self.job.key} has {len(self):,} rows; there is no row {index}")
+        batch, place = self._window.at(row)
+        return self.family.example(batch, place)
+
+    def _slice(self, rows: range) -> list[Example]:
+        if rows.step != 1 or self.folder is not None:
+            return [self[row] for row in rows]
+        batches = [unpacked(batch) for batch in self.plan.batches(self.family, rows.start, rows.stop)]
+        return [self.family.example(batch, place) for batch in batches for place in range(len(batch))]
+
+    @cached_property
+    def _window(self) -> Window:
+        return Window(self._rows, len(self))
+
+    def _rows(self, start: int, stop: int) -> Batch:
+        """Rows [start, stop), made or read together."""
         if self.folder is not None:
-            batch, place = self.folder.rows_at(self.number, row)
-            return self.family.example(batch, place)
-        return self.family.example(next(self.plan.batches(self.family, row, row + 1)), 0)
+            return self.folder.rows(self.number, start, stop)
+        return join(list(self.plan.batches(self.family, start, stop)))
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is pickled and copied: the description, not the rows in hand."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __iter__(self) -> Iterator[Example]:
         for batch in self.batches() if self.folder is not None else self._growing():
+            values, example = unpacked(batch), self.family.example
             for row in range(len(batch)):
-                yield self.family.example(batch, row)
+                yield example(values, row)
 
     def _growing(self) -> Iterator[Batch]:
         start, rows = 0, FIRST_ROWS
         while start < len(self):
             stop = min(start + rows, len(self))
             yield from self.plan.batches(self.family, start, stop)
-            start, rows = stop, min(2 * rows, CHUNK_ROWS)
+            start, rows = stop, min(2 * rows, MOST_ROWS)
 
     def pick(self, rows: Sequence[int]) -> list[Example]:
         """The examples at these indices, in ascending order; a few out of many without making the rest."""
@@ -81,6 +105,7 @@ class Dataset(Sequence[Example]):
         import numpy as np
 
         batch = self.plan.at(self.family, np.array(chosen, dtype=np.int64))
+        batch = unpacked(batch)
         return [self.family.example(batch, place) for place in range(len(batch))]
 
     def batches(self, rows: int = CHUNK_ROWS) -> Iterator[Batch]:

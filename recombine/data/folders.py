@@ -8,9 +8,9 @@ DIR/<split>/<part>-00000-of-00002.parquet
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,18 @@ class Folder:
         return [inside(self.path, shard.path) for shard in self.plan.shards if shard.part == number]
 
     def batches(self, number: int) -> Iterator[Batch]:
-        """The rows of a part, some thousands at a time."""
-        for file in self.files(number):
+        """The rows of a part, some thousands at a time; an error if a file has another number of rows than its manifest says."""
+        for shard in self.plan.shards:
+            if shard.part != number:
+                continue
+            file, read = inside(self.path, shard.path), 0
             for table in self.tables(file):
+                read += table.num_rows
                 yield columns.from_arrow(table, self.plan.parts[number].job)
+            if read != shard.stop - shard.start:
+                raise FileError(
+                    f"{shown(str(file))} has {read:,} rows, its manifest says {shard.stop - shard.start:,}; run `recombine verify`."
+                )
 
     def tables(self, file: Path) -> Iterator[pa.Table]:
         """The rows of one file as Arrow tables."""
@@ -88,12 +96,20 @@ class Folder:
         """The columns of the rows."""
         return columns.schema(self.family.SCHEMA)
 
+    def rows(self, number: int, start: int, stop: int) -> Batch:
+        """Rows [start, stop) of a part; parquet reads the row groups that hold them."""
+        pieces = []
+        for shard in self.plan.shards:
+            if shard.part == number and shard.start < stop and start < shard.stop:
+                file = inside(self.path, shard.path)
+                first, last = max(start, shard.start) - shard.start, min(stop, shard.stop) - shard.start
+                pieces += list(_tables_at(self, file, first, last))
+        job = self.plan.parts[number].job
+        return columns.from_arrow(pa.concat_tables(pieces), job)
+
     def rows_at(self, number: int, row: int) -> tuple[Batch, int]:
         """The batch that holds a row of a part, and the row's place in it; parquet reads one row group."""
-        for shard in self.plan.shards:
-            if shard.part == number and shard.start <= row < shard.stop:
-                return _cached_rows(self, inside(self.path, shard.path), number, row - shard.start)
-        raise IndexError(row)
+        return self.rows(number, row, row + 1), 0
 
 
 @lru_cache(maxsize=4)
@@ -102,22 +118,35 @@ def _row_group(path: Path, stamp: int, group: int, schema: pa.Schema) -> pa.Tabl
         return read_group(file, group, schema, path)
 
 
-def _cached_rows(folder: Folder, path: Path, number: int, row: int) -> tuple[Batch, int]:
-    job = folder.plan.parts[number].job
-    if folder.plan.format == "parquet":
-        with opened_parquet(path, folder.schema) as file:
-            sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        for group, size in enumerate(sizes):
-            if row < size:
-                table = _row_group(path, path.stat().st_mtime_ns, group, folder.schema)
-                return columns.from_arrow(table.slice(row, 1), job), 0
-            row -= size
-    else:
-        for table in folder.tables(path):
-            if row < table.num_rows:
-                return columns.from_arrow(table.slice(row, 1), job), 0
-            row -= table.num_rows
+@lru_cache(maxsize=256)
+def _group_sizes(path: Path, stamp: int, schema: pa.Schema) -> tuple[int, ...]:  # noqa: ARG001 - the stamp is part of the key
+    with opened_parquet(path, schema) as file:
+        return tuple(file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))
+
+
+def _tables_at(folder: Folder, path: Path, start: int, stop: int) -> Iterator[pa.Table]:
+    """The pieces of a file that together are its rows [start, stop)."""
+    first = 0
+    for size, table in _groups(folder, path):
+        if first < stop and start < first + size:
+            low, high = max(start - first, 0), min(stop - first, size)
+            yield table().slice(low, high - low)
+        first += size
+        if first >= stop:
+            return
     raise FileError(f"{shown(str(path))} has fewer rows than its manifest says; run `recombine verify`.")
+
+
+def _groups(folder: Folder, path: Path) -> Iterator[tuple[int, Callable[[], pa.Table]]]:
+    """The pieces in which a file is read: how many rows each has, and how to get it."""
+    if folder.plan.format != "parquet":
+        for read in folder.tables(path):
+            yield read.num_rows, partial(lambda table: table, read)
+        return
+    with told("read", path):
+        stamp = path.stat().st_mtime_ns if path.is_file() else 0
+    for group, size in enumerate(_group_sizes(path, stamp, folder.schema)):
+        yield size, partial(_row_group, path, stamp, group, folder.schema)
 
 
 _DIGEST = text(32, "[0-9a-f]{32}")

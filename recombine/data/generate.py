@@ -49,7 +49,7 @@ def generate(
     *,
     split: str | Sequence[str] = (),
     part: str | Sequence[str] = (),
-    size: int | None = None,
+    size: int | Mapping[str, int] | None = None,
     seed: int = 0,
     recipe: str | None = None,
     options: Mapping[str, object] | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -12,8 +13,9 @@ import numpy as np
 
 from recombine import keys
 from recombine.abilities import Bounded, Cutting, Filing, Listing, Picking
+from recombine.batches import join, take
 from recombine.core import Batch, Family, Job
-from recombine.data.columns import join, take
+from recombine.difficulty import DIFFICULTY
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family
 from recombine.jobs import default_split, make_job, part_size, with_predicate
@@ -33,20 +35,26 @@ SUFFIXES = {"parquet": "parquet", "jsonl": "jsonl", "native": ""}
 
 @dataclass(frozen=True)
 class PartPlan:
-    """One part of the folder: `rows` of it, out of `available` if it is finite (then a smaller number is a sample)."""
+    """One part of the folder: `rows` of it, out of `available` if it is finite (then a smaller number is a sample).
+
+    `chosen` lists the rows where they were searched for and not drawn, as for a split of large divergence.
+    """
 
     job: Job
     rows: int
     available: int | None
+    chosen: tuple[int, ...] = ()
 
     @property
     def is_sample(self) -> bool:
         """Whether only some rows of a finite part are taken."""
-        return self.available is not None and self.rows < self.available
+        return bool(self.chosen) or (self.available is not None and self.rows < self.available)
 
     @cached_property
     def picks(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The indices of a sampled part, ascending; fixed by the job and the size."""
+        """The indices of a sampled part, ascending; fixed by the job and the size, or listed."""
+        if self.chosen:
+            return np.array(self.chosen, dtype=np.int64)
         stream = keys.Stream(self.job.key, "sample", self.rows)
         chosen = stream.sample(range(self.available or 0), self.rows)
         return np.array(sorted(chosen), dtype=np.int64)
@@ -142,6 +150,7 @@ class Plan:
                     "job": {**asdict(p.job), "options": [list(dial) for dial in p.job.options]},
                     "rows": p.rows,
                     "available": p.available,
+                    **({"chosen": list(p.chosen)} if p.chosen else {}),
                 }
                 for p in self.parts
             ],
@@ -175,7 +184,13 @@ _JOB_SHAPE = record({
 })  # fmt: skip
 PLAN_SHAPE = record({
     "family": text(40), "version": whole(1, 10**6), "format": text(20), "shard_rows": whole(1, MOST_ROWS),
-    "parts": listing(record({"job": _JOB_SHAPE, "rows": whole(0, MOST_ROWS), "available": optional(whole(0, MOST_ROWS))}), least=1),
+    "parts": listing(
+        record(
+            {"job": _JOB_SHAPE, "rows": whole(0, MOST_ROWS), "available": optional(whole(0, MOST_ROWS))},
+            {"chosen": listing(whole(0, MOST_ROWS), least=1)},
+        ),
+        least=1,
+    ),
 })  # fmt: skip
 """What `.recombine/plan.json` and the manifest's `plan` must hold."""
 
@@ -207,6 +222,12 @@ def _part_of(family: Family, value: Mapping[str, Any]) -> PartPlan:
             f"{job.split}/{job.part} has {rows:,} rows of {job.stop:,}, which does not fit {available} available ones."
         )
     part = split.parts[job.part]
+    chosen = tuple(value.get("chosen", ()))
+    if chosen:
+        is_rising = all(a < b for a, b in itertools.pairwise(chosen))
+        if available is None or not is_rising or len(chosen) != rows or chosen[-1] >= available:
+            raise UsageError(f"the chosen rows of {job.split}/{job.part} are not {rows:,} rising numbers below {available}.")
+        return PartPlan(job, rows, available, chosen)
     if job.version == family.RECIPES[job.recipe].version:
         known = None if not part.finite else available if isinstance(family, Listing) else part.rows(job.recipe)
         if available != known or (part.finite and available is None):
@@ -234,25 +255,42 @@ def make_plan(
     splits: tuple[str, ...],
     parts: tuple[str, ...] = (),
     *,
-    size: int | None = None,
+    size: int | Mapping[str, int] | None = None,
     seed: int = 0,
     recipe: str | None = None,
     options: Mapping[str, object] | None = None,
     format: str = "parquet",  # noqa: A002 - the word that users type
 ) -> Plan:
-    """The plan for these splits and parts; without parts, each split's default ones. Checks every name and number."""
+    """The plan for these splits and parts; without parts, each split's default ones. Checks every name and number.
+
+    `size` is the rows of each part, or rows by the part's name; a part that is not named keeps its own size.
+    """
     found = find_family(family)
     if format not in SUFFIXES:
         raise UnknownName("format", format, SUFFIXES)
     plans: list[PartPlan] = []
+    sizes = dict(size) if isinstance(size, Mapping) else {}
+    if DIFFICULTY in (options or {}):
+        if splits or parts:
+            raise UsageError("difficulty stands for a split and a part of its own; leave out split and part.")
+        if sizes:
+            raise UsageError("difficulty has one part; give one size.")
+        plans.append(
+            plan_part(found, make_job(found, None, None, recipe, seed, options), None if isinstance(size, Mapping) else size)
+        )
+        return Plan(found.NAME, plans[0].job.version, format, tuple(plans))
     options = with_predicate(found, options)
     for split in splits or (default_split(found, options),):
         if split not in found.SPLITS:
             raise UnknownName(f"split of {family}", split, found.SPLITS)
         for name in parts or default_parts(found, split):
-            plan = plan_part(found, make_job(found, split, name, recipe, seed, options), size)
+            wanted = sizes.get(name) if isinstance(size, Mapping) else size
+            plan = plan_part(found, make_job(found, split, name, recipe, seed, options), wanted)
             if plan not in plans:
                 plans.append(plan)
+    names = {name for split in splits or (default_split(found, options),) for name in parts or default_parts(found, split)}
+    if strange := sorted(set(sizes) - names):
+        raise UnknownName("part in the size", strange[0], sorted(names))
     return Plan(found.NAME, plans[0].job.version, format, tuple(plans))
 
 

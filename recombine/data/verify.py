@@ -279,7 +279,11 @@ def _certificate_problems(folder: Folder) -> Iterator[Problem]:
                 text = f"{name} is {shown(told.get(name))}, but the rows say {shown(found.get(name))}"
                 yield Problem("wrong_certificate", text, place="manifest.json")
         if not found["holds"]:
-            text = f"rows that satisfy {found['predicate']!r}: {shown(found['satisfying'])} of {shown(found['rows'])}"
+            text = (
+                f"rows that satisfy {found['predicate']!r}: {shown(found['satisfying'])} of {shown(found['rows'])}"
+                if ("predicate" in found)
+                else f"the atom divergence is {found['atom_divergence']}, but must be at most {found['atom_limit']}"
+            )
             yield Problem("broken_certificate", text, place="manifest.json")
     elif found is not None:
         yield Problem("wrong_certificate", "the certificate is no record", place="manifest.json")

@@ -26,15 +26,16 @@ ENVIRONMENTS: dict[str, tuple[tuple[str, str], dict[str, Any]]] = {
     "recombine/ScatterFlipIt-v0": (_LILGYM, {"kind": "scatter", "start": "flipit"}),
     "recombine/GSCAN-v0": (_GRID, {"name": "gscan"}),
     "recombine/ReaSCAN-v0": (_GRID, {"name": "reascan"}),
+    "recombine/Abstract-v0": (("recombine.envs.abstract:AbstractEnv", ""), {}),
 }
-"""Id -> entry points (single, vector) and arguments."""
+"""Id -> entry points (single, and vector where there is one) and arguments."""
 
 
 def register() -> None:
     """Register every environment with Gymnasium; those already registered are left alone."""
     for name, ((single, vector), arguments) in ENVIRONMENTS.items():
         if name not in gym.registry:
-            gym.register(name, entry_point=single, vector_entry_point=vector, kwargs=arguments)
+            gym.register(name, entry_point=single, vector_entry_point=vector or None, kwargs=arguments)
 
 
 register()

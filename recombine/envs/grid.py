@@ -23,11 +23,12 @@ from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
+from recombine.grid.acting import NAMES
 from recombine.grid.codes import ACTIONS, MAX_GRID, OUTCOMES
-from recombine.grid.describe import ascii_map
+from recombine.grid.describe import LEGEND, ascii_map
 from recombine.grid.draw import draw
 from recombine.grid.play import parse_actions
-from recombine.grid.tensor import GSCAN, REASCAN, BitOrder, tensors
+from recombine.grid.tensor import GSCAN, REASCAN, BitOrder, bits_of, tensors
 from recombine.grid.world import World
 from recombine.jobs import make_job
 
@@ -120,7 +121,14 @@ class GridEngine:
     """Episodes of a grid family in n places: six actions of the agent, and STOP."""
 
     def __init__(
-        self, name: str, instances: GridInstances, goal: Goal, horizon: int, step_penalty: float, text: str, compiled: bool
+        self,
+        name: str,
+        instances: GridInstances,
+        goal: Goal,
+        horizon: int,
+        step_penalty: float,
+        text: str,
+        compiled: bool | None,
     ) -> None:
         if not len(instances.ids):
             raise UsageError("there is no instance to act in; choose another split or part, or another file.")
@@ -131,9 +139,11 @@ class GridEngine:
         if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1:
             raise UsageError(f"horizon is {shown(horizon)}, but must be a positive integer.")
         self.instances, self.goal, self.horizon, self.step_penalty = instances, goal, horizon, float(step_penalty)
-        self.order, self.compiled, self.text_form = ORDERS[name], compiled, text
+        self.order, self.text_form = ORDERS[name], text
+        self.compiled = kernels.is_ready(_KERNEL) if compiled is None else compiled
         self.ids = instances.ids
         self.grid = int(instances.grids.max())
+        self._check_kinds()
         self.action_space = spaces.Discrete(STOP + 1)
         seen: dict[str, spaces.Space[Any]] = {"grid": spaces.Box(0, 4, (self.grid, self.grid, self.order.depth), np.int8)}
         if text == "tokens":
@@ -148,15 +158,28 @@ class GridEngine:
         self.ends = self._ends()
         self.states: GridStates
 
+    def _check_kinds(self) -> None:
+        """An error if an object has a shape or colour without a bit: compiled code writes bits without looking."""
+        data, (shapes, colors) = self.instances, bits_of(self.order)
+        for i, world in enumerate(data.worlds):
+            kinds = data.things[i, : len(world.things)]
+            if len(kinds) and max(int(shapes[kinds[:, 2]].max()), int(colors[kinds[:, 1]].max())) >= self.order.depth:
+                raise UsageError(f"{shown(data.ids[i])} has an object of a kind that this benchmark does not know.")
+
     def _ends(self) -> tuple[Numbers, Numbers]:
         """Where things and agents stand after the gold actions."""
         data = self.instances
         things, agents = data.things.copy(), data.agents.copy()
         boards = np.zeros((len(data.ids), MAX_GRID), np.int64)
-        kernel = kernels.load(_KERNEL, self.compiled)
+        kernel = self.kernel
         kernel.restart(things, data.counts, boards, data.grids, np.arange(len(data.ids)))
         kernel.replay(things, data.counts, boards, data.grids, agents, data.golds, data.lengths)
         return things, agents
+
+    @property
+    def kernel(self) -> Any:
+        """The functions that step the episodes."""
+        return kernels.load(_KERNEL, self.compiled)
 
     def begin(self, places: int) -> None:
         """Make room; every place shows the first instance until it is restarted."""
@@ -174,7 +197,7 @@ class GridEngine:
         states.rows[which], states.things[which], states.counts[which] = rows, data.things[rows], data.counts[rows]
         states.grids[which], states.agents[which], states.clocks[which] = data.grids[rows], data.agents[rows], 0
         states.faithful[which], states.active[which] = True, True
-        kernels.load(_KERNEL, self.compiled).restart(states.things, states.counts, states.boards, states.grids, which)
+        self.kernel.restart(states.things, states.counts, states.boards, states.grids, which)
 
     def reached(self) -> NDArray[np.bool_]:
         """Whether each place is where the command leads: objects and agent in the gold cells; or all gold actions done."""
@@ -195,11 +218,11 @@ class GridEngine:
             raise UsageError(f"actions are {n} integers from 0 to {STOP}, but {shown(wanted.tolist())} was given.")
         taken, active = wanted.astype(np.int64), states.active.copy()
         stops = active & (taken == STOP)
-        solved = stops & self.reached()
+        solved = stops & self.reached() if stops.any() else stops
         expected = data.golds[states.rows, np.minimum(states.clocks, data.golds.shape[1] - 1)]
         follows = (states.clocks < data.lengths[states.rows]) & (taken == expected)
         errors = np.zeros(n, np.int64)
-        kernels.load(_KERNEL, self.compiled).advance(
+        self.kernel.advance(
             states.things, states.counts, states.boards, states.grids, states.agents, states.clocks, active, taken, errors
         )
         states.faithful &= follows | stops | ~active
@@ -214,8 +237,12 @@ class GridEngine:
     def observe(self) -> dict[str, Any]:
         """World tensors in the bit order of the published models, and commands."""
         states = self.states
-        bits = tensors(self.grid, states.things, states.counts, states.agents, self.order)
-        seen: dict[str, Any] = {"grid": bits.view(np.int8)}  # signed, so that no library takes it for an image
+        if self.compiled:
+            bits = np.zeros((len(states.rows), self.grid, self.grid, self.order.depth), np.int8)  # signed: this is no image
+            self.kernel.look(states.things, states.counts, states.agents, *bits_of(self.order), bits)
+        else:
+            bits = tensors(self.grid, states.things, states.counts, states.agents, self.order).view(np.int8)
+        seen: dict[str, Any] = {"grid": bits}
         if self.text_form == "tokens":
             seen["tokens"] = self.tokens[states.rows]
         else:
@@ -230,9 +257,7 @@ class GridEngine:
         """Actions that do not bump into anything."""
         states = self.states
         out = np.zeros((len(states.rows), STOP + 1), np.bool_)
-        kernels.load(_KERNEL, self.compiled).masks(
-            states.things, states.counts, states.boards, states.grids, states.agents, out
-        )
+        self.kernel.masks(states.things, states.counts, states.boards, states.grids, states.agents, out)
         return out
 
     def state(self) -> GridStates:
@@ -259,6 +284,19 @@ class GridEngine:
         """The command and the world as a map."""
         return f"{self.commands[self.states.rows[place]]}\n{ascii_map(self.world(place))}"
 
+    def caption(self, place: int) -> str:  # noqa: ARG002
+        """Nothing: the picture shows the command."""
+        return ""
+
+    def action_name(self, action: int) -> str:
+        """`walk`, `turn left`, …, `STOP`."""
+        return NAMES[action]
+
+    @property
+    def legend(self) -> str:
+        """How to read the map."""
+        return LEGEND
+
 
 class Arguments(TypedDict, total=False):
     """What both environments take besides their own arguments; see `GridEnv`."""
@@ -275,7 +313,7 @@ class Arguments(TypedDict, total=False):
 
 
 def make_engine(
-    name: str, compiled: bool, split: str | None = None, part: str = "train", data: str | Path | None = None,
+    name: str, compiled: bool | None, split: str | None = None, part: str = "train", data: str | Path | None = None,
     size: int | None = None, instances: GridInstances | None = None, goal: Goal = "end_state", horizon: int = HORIZON,
     step_penalty: float = 0.0, text: str = "tokens",
 ) -> GridEngine:  # fmt: skip
@@ -289,13 +327,14 @@ class GridEnv(SingleEnv):
 
     `goal`: "end_state" (objects and agent stand where the gold actions lead; the manner is free) or "sequence" (exactly the gold
     actions, so adverbs count; the first deviation ends the episode). Impossible actions change nothing; `info["error"]` names
-    them. Worlds come from the family (`split`, `part`) or from an originally released file (`data`).
+    them. Worlds come from the family (`split`, `part`) or from an originally released file (`data`). `compiled`: whether to
+    step by compiled code; left out, it is used if it lies on disk already.
     """
 
     ACTION_NAMES = ACTION_NAMES
 
     def __init__(
-        self, name: str, evaluate: bool = False, masks: bool = True, render_mode: str | None = None, compiled: bool = False,
+        self, name: str, evaluate: bool = False, masks: bool = True, render_mode: str | None = None, compiled: bool | None = None,
         **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
         super().__init__(make_engine(name, compiled, **given), render_mode, evaluate, masks)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from recombine import keys
-from recombine.core import Example
+from recombine.abilities import Answering
+from recombine.core import Example, Family
 from recombine.errors import UnknownName, UsageError
 
 Answerer = Callable[[Example], str | None]
@@ -17,6 +19,16 @@ TRAIN_ROWS = 500
 SHORTCUT = "shortcut:"
 MADE_UP = "careless"
 """The answerer that stands in for a model in demonstrations; it is no baseline."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An answerer that always says the same, so that nobody needs to show it the example."""
+
+    answer: str
+
+    def __call__(self, _example: Example) -> str:
+        return self.answer
 
 
 def _oracle(_train: Sequence[Example]) -> Answerer:
@@ -32,7 +44,7 @@ def _random(train: Sequence[Example]) -> Answerer:
 def _majority(train: Sequence[Example]) -> Answerer:
     counts = Counter(example.answer for example in _nonempty(train))
     commonest = min(counts, key=lambda answer: (-counts[answer], answer))
-    return lambda _example: commonest
+    return Constant(commonest)
 
 
 def _bag_of_words(train: Sequence[Example]) -> Answerer:
@@ -96,12 +108,15 @@ ANSWERERS: Mapping[str, Callable[[Sequence[Example]], Answerer]] = {
 """Name -> a maker that takes train examples. Every shortcut reader is one too: `shortcut:NAME`."""
 
 
-def make_answerer(name: str, train: Sequence[Example]) -> Answerer:
-    """The answerer of this name."""
+def make_answerer(name: str, train: Sequence[Example], family: Family | None = None) -> Answerer:
+    """The answerer of this name; a family may have some of its own."""
     if name.startswith(SHORTCUT):
         return shortcut(name.removeprefix(SHORTCUT))
+    own = family.ANSWERERS if isinstance(family, Answering) else {}
+    if name in own:
+        return own[name]
     if name not in ANSWERERS:
-        raise UnknownName("answerer", name, [*ANSWERERS, "shortcut:NAME"])
+        raise UnknownName("answerer", name, [*ANSWERERS, *own, "shortcut:NAME"])
     return ANSWERERS[name](train)
 
 

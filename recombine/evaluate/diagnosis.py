@@ -48,12 +48,21 @@ def diagnose(run: Run) -> list[NamedMistake]:
         return []
     counts = Counter(name for i in wrong for name in run.records[i].mistakes)
     chance = _chance(run, wrong)
-    readers = {s.name: s.reader for i in wrong for s in run.examples[i].explain().shortcuts}
+    readers = _readers(run, wrong)
     found = []
     for name, count in counts.items():
         low, high = wilson(count, len(wrong), 1.959963984540054)
         found.append(NamedMistake(name, readers.get(name, name), count, count / len(wrong), low, high, chance.get(name, 0.0)))
     return sorted(found, key=lambda mistake: (-mistake.errors, mistake.chance, mistake.name))
+
+
+def _readers(run: Run, wrong: list[int]) -> dict[str, str]:
+    """What each named reader does, from the first example that it misreads."""
+    found: dict[str, str] = {}
+    for i in wrong:
+        if any(name not in found for name in run.records[i].mistakes):
+            found = {**{s.name: s.reader for s in run.examples[i].explain().shortcuts}, **found}
+    return found
 
 
 def _chance(run: Run, wrong: list[int]) -> dict[str, float]:

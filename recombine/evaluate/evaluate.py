@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from recombine import __version__
+from recombine.abilities import Answering
 from recombine.core import Example
 from recombine.data.datasets import Dataset
 from recombine.data.folders import Folder, open_folder
@@ -17,11 +17,10 @@ from recombine.errors import UsageError, shown
 from recombine.evaluate.answerers import ANSWERERS, MADE_UP, SHORTCUT, TRAIN_ROWS, make_answerer, shortcut_names
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.diagnosis import NamedMistake, diagnose
-from recombine.evaluate.dials import joined_curves
 from recombine.evaluate.pooled import Pooled, Stratum, pool
-from recombine.evaluate.published import published
+from recombine.evaluate.rows import Rows, part_rows
 from recombine.evaluate.scoring import Run, answering, from_file, score_run
-from recombine.evaluate.statistics import Comparison, Interval, compare, holm, interval, tied_groups
+from recombine.evaluate.statistics import Comparison, compare, holm
 from recombine.jobs import make_job
 from recombine.pages import table
 
@@ -40,6 +39,8 @@ class Evaluation:
     runs: Sequence[Run]
     baselines: frozenset[str] = frozenset()
     mistakes: Mapping[tuple[str, str], list[NamedMistake]] = field(default_factory=dict)
+    where: str = ""
+    """The predicate that chose the rows, in the words of its caller; empty if all rows are there."""
 
     def parts(self) -> list[str]:
         """`family/split/part` of every set, in order."""
@@ -102,12 +103,13 @@ def evaluate(
     parts: Sequence[str] = (),
     missing: Missing = "error",
     rows: Set[str] | None = None,
+    where: str | None = None,
     on_rows: Progress | None = None,
 ) -> Evaluation:
     """Score runs (name -> answers by id) over the folder's parts that they answer, with built-in answerers beside them.
 
     `missing` says what becomes of rows that a run does not answer: they are an error, count as `wrong`, or are left out (`skip`).
-    `rows` restricts everything to these ids.
+    `rows` restricts everything to these ids, `where` to the rows that a predicate over the family's facets is true of.
     """
     folder = data if isinstance(data, Folder) else open_folder(data)
     runs: list[Run] = []
@@ -116,25 +118,27 @@ def evaluate(
     for number in _chosen_parts(folder, answers, parts, rows):
         job = folder.plan.parts[number].job
         whole = Dataset(folder.family, folder.plan.parts[number], folder, number)
-        examples = [example for example in whole if rows is None or example.id in rows]
-        known |= {example.id for example in examples}
-        if not examples:
+        chosen = part_rows(whole, rows, where)
+        known |= set(chosen.ids)
+        if not chosen:
             continue
-        where: dict[str, Any] = {"split": job.split, "part": job.part, "on_rows": on_rows}
+        words: dict[str, Any] = {"split": job.split, "part": job.part, "on_rows": on_rows}
         for name, given in answers.items():
-            if any(example.id in given for example in examples):
-                _check_missing(name, given, examples, missing, f"{folder.family.NAME}/{job.split}/{job.part}")
-                runs.append(score_run(name, examples, from_file(given), skips_missing=missing == "skip", **where))
+            if any(identifier in given for identifier in chosen.ids):
+                _check_missing(name, given, chosen, missing, f"{folder.family.NAME}/{job.split}/{job.part}")
+                runs.append(score_run(name, chosen, from_file(given), skips_missing=missing == "skip", **words))
         train = train_examples(folder, number)
-        for name in baseline_names(baselines, examples):
+        for name in baseline_names(baselines, chosen):
             names.add(name)
-            runs.append(score_run(name, examples, answering(make_answerer(name, train)), **where))
-    if rows is None:
+            runs.append(
+                score_run(name, chosen, answering(make_answerer(name, train, folder.family)), named=not answers, **words)
+            )
+    if rows is None and where is None:
         _check_ids(answers, known, str(folder.path))
     mistakes = {(run.name, run.key): diagnose(run) for run in runs if run.name not in names}
     recipes = {f"{folder.family.NAME}/{p.job.split}/{p.job.part}": p.job.recipe for p in folder.plan.parts}
     return Evaluation(
-        {str(folder.path): str(folder.manifest.get("fingerprint", ""))}, recipes, runs, frozenset(names), mistakes
+        {str(folder.path): str(folder.manifest.get("fingerprint", ""))}, recipes, runs, frozenset(names), mistakes, where or ""
     )
 
 
@@ -151,15 +155,18 @@ def evaluate_all(data: Sequence[str | Path | Folder], answers: Mapping[str, Mapp
             name: {k: v for k, v in given.items() if owners[k.rpartition("/")[0]] == number} for name, given in answers.items()
         }
         found.append(evaluate(folder, {name: given for name, given in own.items() if given}, **words))
-    return join_evaluations(found)
+    joined = join_evaluations(found)
+    if words.get("where") is not None and not joined.runs:
+        raise UsageError(f"no row of {places} fits the predicate {shown(words['where'])}, or no run answers one that does.")
+    return joined
 
 
-def _check_missing(name: str, given: Mapping[str, Answer], examples: Sequence[Example], missing: Missing, key: str) -> None:
+def _check_missing(name: str, given: Mapping[str, Answer], rows: Rows, missing: Missing, key: str) -> None:
     """Rows without an answer are an error unless the caller said what becomes of them."""
-    answered = sum(example.id in given for example in examples)
-    if missing == "error" and answered < len(examples):
+    answered = sum(identifier in given for identifier in rows.ids)
+    if missing == "error" and answered < len(rows):
         raise UsageError(
-            f"{name} answers {answered:,} of the {len(examples):,} rows of {key}. Say --missing skip to score the answered rows only, "
+            f"{name} answers {answered:,} of the {len(rows):,} rows of {key}. Say --missing skip to score the answered rows only, "
             "--missing wrong to count the others as wrong, or --rows FILE to name the rows to score."
         )
 
@@ -172,6 +179,7 @@ def join_evaluations(evaluations: Sequence[Evaluation]) -> Evaluation:
         [run for e in evaluations for run in e.runs],
         frozenset().union(*(e.baselines for e in evaluations)),
         {k: v for e in evaluations for k, v in e.mistakes.items()},
+        evaluations[0].where if evaluations else "",
     )
 
 
@@ -226,144 +234,8 @@ def baseline_names(wanted: Sequence[str], examples: Sequence[Example]) -> list[s
     names: list[str] = []
     for name in wanted:
         readers = shortcut_names(examples[:40]) if name == ALL_BASELINES else []
-        built_in = [known for known in ANSWERERS if known != MADE_UP]
+        family = examples[0].family if examples else None
+        own: Sequence[str] = list(family.ANSWERERS) if isinstance(family, Answering) else []
+        built_in = [known for known in (*ANSWERERS, *own) if known != MADE_UP]
         names += [*built_in, *(SHORTCUT + reader for reader in readers)] if name == ALL_BASELINES else [name]
     return list(dict.fromkeys(names))
-
-
-# --- findings as a plain value ---------------------------------------------------------------------------------------
-
-
-def findings(evaluation: Evaluation) -> dict[str, Any]:
-    """Everything the report says, ready for JSON."""
-    return {
-        "package": f"recombine {__version__}",
-        "data": dict(evaluation.sources),
-        "baselines": sorted(evaluation.baselines),
-        "parts": {key: _part_findings(evaluation, key) for key in evaluation.parts()},
-        "comparisons": _comparison_findings(evaluation),
-        "pooled": _pooled_findings(evaluation),
-        "dials": _dial_findings(evaluation),
-        "profile": profile(evaluation),
-        "gaps": gaps(evaluation),
-    }
-
-
-def _interval(found: Interval) -> dict[str, Any]:
-    return {
-        "mean": found.mean,
-        "low": found.low,
-        "high": found.high,
-        "rows": found.rows,
-        "clusters": found.clusters,
-        "design_effect": found.design_effect,
-        "intra_cluster_correlation": found.correlation,
-        "text": found.text,
-    }
-
-
-def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
-    family, split, part = key.split("/")
-    runs = {}
-    for run in evaluation.of(key):
-        mistakes = evaluation.mistakes.get((run.name, key), [])
-        runs[run.name] = {
-            "asked": run.asked or len(run.records),
-            "answered": run.answered,
-            "coverage": run.coverage,
-            "accuracy": _interval(run.accuracy()),
-            "accuracy_of_answered": _interval(run.answered_accuracy()),
-            "statuses": run.statuses(),
-            "details": run.details(),
-            "curves": {d: [{"at": x, **_interval(i)} for x, i in run.curve(d)] for d in _dials(run)},
-            "thresholds": {d: vars(run.threshold(d)) for d in _dials(run)},
-            "mistakes": [{**vars(m), "sentence": m.sentence, "above_chance": m.is_above_chance} for m in mistakes],
-        }
-    printed = [vars(p) | {"text": p.text} for p in published(family, split, part, evaluation.recipes.get(key, ""))]
-    return {"recipe": evaluation.recipes.get(key, ""), "published": printed, "runs": runs}
-
-
-def _dial_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Accuracy along each dial of a family, joined over its sets. Shortcut readers and the oracle are left out."""
-    drawn = [run for run in evaluation.runs if not run.name.startswith(SHORTCUT) and run.name != "oracle"]
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for curve in joined_curves(drawn):
-        item = found.setdefault(
-            (curve.family, curve.dial), {"family": curve.family, "dial": curve.dial, "sets": [], "runs": {}}
-        )
-        item["sets"] = list(dict.fromkeys([*item["sets"], *curve.keys]))
-        points = [{"at": x, **_interval(i)} for x, i in curve.points]
-        item["runs"][curve.run] = {"points": points, "threshold": vars(curve.threshold)}
-    return list(found.values())
-
-
-def _dials(run: Run) -> list[str]:
-    return list(run.records[0].dials) if run.records else []
-
-
-def _comparison_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
-    found = []
-    for (a, b), by_part in evaluation.comparisons().items():
-        p_values = {key: c.p if c.p is not None else c.mcnemar for key, c in by_part.items()}
-        adjusted = holm(p_values)  # over the sets
-        for key, comparison in by_part.items():
-            means = {run.name: run.accuracy().mean for run in evaluation.of(key) if run.name in (a, b)}
-            ties = tied_groups(means, {(a, b): adjusted[key]})
-            found.append(
-                {
-                    "a": a,
-                    "b": b,
-                    "part": key,
-                    **vars(comparison),
-                    "decided_by": "clustered t" if comparison.p is not None else "McNemar",
-                    "decisive_p": p_values[key],
-                    "holm": adjusted[key],
-                    "groups": ties,
-                }
-            )
-    return found
-
-
-def _pooled_findings(evaluation: Evaluation) -> list[dict[str, Any]]:
-    return [{**vars(item), "sentence": item.sentence, "decided": item.is_decided} for item in evaluation.pooled()]
-
-
-def profile(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    """The systematicity profile: for each run, accuracy on each axis over all families' held-out sets."""
-    found: dict[str, dict[str, Any]] = {}
-    for name in evaluation.names():
-        by_axis: dict[str, list[Run]] = {}
-        for run in evaluation.runs:
-            if run.name == name and run.part != "validation":
-                by_axis.setdefault(run.axis, []).append(run)
-        found[name] = {}
-        for axis, runs in sorted(by_axis.items()):
-            values = [value for run in runs for value in run.values]
-            clusters = [f"{run.key}:{cluster}" for run in runs for cluster in run.clusters]
-            found[name][axis] = {**_interval(interval(values, clusters)), "sets": [run.key for run in runs]}
-    return found
-
-
-def gaps(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """In-distribution minus held-out accuracy, where a run covers both for one family."""
-    found = []
-    for name in evaluation.names():
-        by_family: dict[str, list[Run]] = {}
-        for run in evaluation.runs:
-            if run.name == name:
-                by_family.setdefault(run.family, []).append(run)
-        for family, runs in by_family.items():
-            known = [run for run in runs if run.axis == "random" or run.part == "validation"]
-            for run in runs:
-                if run not in known and known:
-                    inside = known[0].accuracy()
-                    found.append(
-                        {
-                            "run": name,
-                            "family": family,
-                            "known": known[0].key,
-                            "held_out": run.key,
-                            "gap": inside.mean - run.accuracy().mean,
-                        }
-                    )
-    return found

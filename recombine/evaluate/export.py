@@ -1,4 +1,4 @@
-"""What a paper needs: the charts as SVG files, the tables as CSV and as LaTeX."""
+"""What a paper needs: the charts as SVG and PDF files, the tables as CSV and as LaTeX."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from recombine import charts
+from recombine.evaluate.contents import TABLES, accuracy_rows, dial_series, heat_chart, known_rows, mistake_maps, short
+from recombine.evaluate.figures import Figure
 from recombine.evaluate.gallery import slug
-from recombine.evaluate.page import accuracy_rows, accuracy_table, comparison_table, dial_series, known_rows, short
 from recombine.evaluate.verdict import PLAIN, given_runs
-from recombine.files import write_text
+from recombine.files import write_text, writing
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -20,24 +21,30 @@ SPECIAL = {
 }  # fmt: skip
 
 
-def figures(found: Mapping[str, Any]) -> dict[str, str]:
-    """Every chart of the report as an SVG text with fixed colours, by name."""
-    drawn = {"accuracy": charts.dots("Accuracy by set with 95 % intervals", accuracy_rows(found))}
+def figures(found: Mapping[str, Any]) -> list[Figure]:
+    """Every chart of the report."""
+    drawn = [("accuracy", "Accuracy by set with 95 % intervals", charts.dots("Accuracy by set", accuracy_rows(found)))]
     if known := known_rows(found):
-        drawn["known-and-new"] = charts.dots("Accuracy on known and on new combinations", known)
+        title = "Accuracy on known and on new combinations"
+        drawn.append(("known-and-new", title, charts.dots(title, known)))
     for family, dial, series, _ in dial_series(found):
         title = f"{family}: {dial.replace('_', ' ')}"
-        drawn[f"dial-{family}-{slug(dial)}"] = charts.curves(title, series, across=dial.replace("_", " "))
-    return {name: charts.standalone(svg) for name, svg in drawn.items()}
+        drawn.append((f"dial-{family}-{slug(dial)}", title, charts.curves(title, series, across=dial.replace("_", " "))))
+    for item in mistake_maps(found):
+        drawn.append((f"mistakes-{item.family}", f"{item.family}: mistakes", heat_chart(item)))
+    return [Figure(name, title, charts.standalone(svg)) for name, title, svg in drawn]
 
 
 def write_figures(found: Mapping[str, Any], out: str | Path) -> list[Path]:
-    """Write every chart as SVG and every table as CSV into a folder; returns the files."""
+    """Write every chart as SVG and PDF and every table as CSV into a folder; returns the files."""
     written = []
-    for name, svg in figures(found).items():
-        written.append(Path(out) / f"{name}.svg")
-        write_text(written[-1], svg)
-    for name, (header, rows) in (("accuracy", accuracy_table(found)), ("comparison", comparison_table(found))):
+    for figure in figures(found):
+        for suffix, content in ((".svg", figure.svg.encode()), (".pdf", figure.pdf())):
+            written.append(Path(out) / f"{figure.name}{suffix}")
+            with writing(written[-1]) as stream:
+                stream.write(content)
+    for name, make in TABLES.items():
+        header, rows = make(found)
         if rows:
             written.append(Path(out) / f"{name}.csv")
             write_text(written[-1], _csv(header, rows))

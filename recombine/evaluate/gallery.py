@@ -64,9 +64,9 @@ def choose(evaluation: Evaluation, most: int) -> list[Shown]:
     for number, key in enumerate(keys):
         room = (most - len(found)) // (len(keys) - number)
         runs = [run for run in evaluation.of(key) if run.name not in evaluation.baselines] or evaluation.of(key)[:1]
-        examples = {example.id: example for run in runs for example in run.examples}
+        places = {record.id: (run, i) for run in runs for i, record in enumerate(run.records)}
         by_run = {run.name: {record.id: record for record in run.records} for run in runs}
-        order = list(examples)
+        order = list(places)
         levels: list[dict[str, None]] = [{} for _ in range(PER_MISTAKE)]
         counts: dict[tuple[str, str], int] = {}
         for name, records in by_run.items():
@@ -79,7 +79,10 @@ def choose(evaluation: Evaluation, most: int) -> list[Shown]:
         first = [identifier for level in levels for identifier in level]
         wrong = [i for i in order if any(i in records and records[i].value < 1 for records in by_run.values())]
         chosen = list(dict.fromkeys([*first, *wrong, *order]))[:room]
-        found += [Shown(key, examples[i], {n: records[i] for n, records in by_run.items() if i in records}) for i in chosen]
+        for identifier in chosen:
+            run, place = places[identifier]
+            own = {name: records[identifier] for name, records in by_run.items() if identifier in records}
+            found.append(Shown(key, run.examples[place], own))
     return found
 
 

@@ -16,6 +16,7 @@ from recombine.abilities import Sight
 from recombine.core import Example
 from recombine.errors import BadOption, UnknownName, UsageError, shown
 from recombine.evaluate.prompts import Prompt, Prompter, Style, chat_messages
+from recombine.evaluate.rows import cluster_of
 from recombine.files import Kind, holds, own_folder, write_json, writing
 
 RECORD = "export.json"
@@ -84,6 +85,14 @@ def _verl(example: Example, index: int, prompter: Prompter, asked: Asked) -> dic
     }
 
 
+def _skyrl(example: Example, index: int, prompter: Prompter, asked: Asked) -> dict[str, Any]:
+    if asked.sight != "text":
+        raise UsageError("SkyRL's text environments have no pictures; leave out --image.")
+    row = _verl(example, index, prompter, asked)
+    extras = {"id": example.id, "answer": row["reward_model"]["ground_truth"]}
+    return {"data_source": row["data_source"], "prompt": row["prompt"], "env_class": "recombine", "extras": extras}
+
+
 def _nemo_gym(example: Example, index: int, prompter: Prompter, asked: Asked) -> dict[str, Any]:  # noqa: ARG001
     content: list[dict[str, Any]] = []
     for piece in prompter.prompt(example).pieces:
@@ -113,7 +122,7 @@ def _inspect(example: Example, index: int, prompter: Prompter, asked: Asked) -> 
         else:
             content.append({"type": "image", "image": "data:image/png;base64," + base64.b64encode(piece).decode()})
     said: Any = content if len(content) > 1 else content[0]["text"]
-    meta = {"cluster": str(example.meta.get(example.family.CLUSTER, example.id)), **dials_of(example)}
+    meta = {"cluster": cluster_of(example), **dials_of(example)}
     message = [{"role": "user", "content": said}]
     return {"id": example.id, "input": message, "target": prompter.words.answer(example), "metadata": meta}
 
@@ -140,6 +149,7 @@ LAYOUTS: Mapping[str, tuple[str, Maker]] = {
     "trl": ("parquet", _trl),
     "sft": ("parquet", _sft),
     "verl": ("parquet", _verl),
+    "skyrl": ("parquet", _skyrl),
     "nemo-gym": ("jsonl", _nemo_gym),
     "openai-batch": ("jsonl", _openai_batch),
     "inspect": ("jsonl", _inspect),

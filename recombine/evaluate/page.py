@@ -13,21 +13,30 @@ from typing import Any, get_args
 from recombine import charts
 from recombine.core import Axis
 from recombine.evaluate.answerers import SHORTCUT
+from recombine.evaluate.contents import (
+    MOST_LINES,
+    Cell,
+    MistakeMap,
+    accuracy_rows,
+    accuracy_table,
+    comparison_table,
+    dial_series,
+    drawn_runs,
+    gap_table,
+    known_rows,
+    mistake_maps,
+    published_table,
+    short,
+)
 from recombine.evaluate.evaluate import Evaluation
 from recombine.evaluate.gallery import Shown, choose, packed, slug, static_cards
 from recombine.evaluate.scoring import Run
 from recombine.evaluate.script import SCRIPT
-from recombine.evaluate.verdict import PLAIN, coverage_lines, given_runs, verdict
+from recombine.evaluate.verdict import coverage_lines, given_runs, verdict
 from recombine.pages import page, table
 
 EXAMPLES = 200
 """Examples in a page unless the caller says otherwise."""
-MOST_READERS = 8
-"""Columns of a heat map."""
-MOST_LINES = 6
-"""Runs drawn in one small chart."""
-Cell = tuple[str, str, str]
-"""A set, a run and a reader."""
 STYLE = """
 body{max-width:80rem;padding:1.2rem clamp(.8rem,2.5vw,2rem)}
 .layout{display:grid;grid-template-columns:11rem minmax(0,1fr);gap:2.5rem}
@@ -81,11 +90,6 @@ def to_html(
     return page(title, whole, style=STYLE, script=SCRIPT)
 
 
-def short(key: str) -> str:
-    """`scan/length` for `scan/length/test`."""
-    return key.removesuffix("/test")
-
-
 def _hint(text: str) -> str:
     return f"<p class='soft small'>{text}</p>"
 
@@ -96,12 +100,6 @@ def _legend(names: Sequence[str], more: str = "") -> str:
         dot = f"<svg width='12' height='12' viewBox='0 0 12 12' aria-hidden='true'>{charts.mark(number, 6, 6)}</svg>"
         items.append(f"<li>{dot}{escape(name)}</li>")
     return f"<ul class='key'>{''.join(items)}{f'<li>{more}</li>' if more else ''}</ul>"
-
-
-def _drawn_runs(found: Mapping[str, Any]) -> list[str]:
-    """The runs that charts show in colour: the given ones, or the simple baselines if there are none."""
-    given = given_runs(found)
-    return given or [n for n in PLAIN if any(n in part["runs"] for part in found["parts"].values())]
 
 
 # --- what was found --------------------------------------------------------------------------------------------------
@@ -121,26 +119,6 @@ def _verdict(found: Mapping[str, Any], title: str) -> str:
     )
 
 
-def accuracy_rows(found: Mapping[str, Any]) -> list[charts.DotRow]:
-    """The dot chart's rows: a set with its runs as dots and its baselines as ticks."""
-    runs = _drawn_runs(found)
-    rows = []
-    for key, part in found["parts"].items():
-        dots = [_dot(runs.index(name), name, part["runs"][name]["accuracy"]) for name in runs if name in part["runs"]]
-        ticks = [
-            (name, run["accuracy"]["mean"])
-            for name, run in part["runs"].items()
-            if name in found["baselines"] and name not in runs and name != "oracle"
-            if not (name.startswith(SHORTCUT) and run["accuracy"]["mean"] == 1)
-        ]
-        rows.append(charts.DotRow(short(key), dots, ticks))
-    return rows
-
-
-def _dot(series: int, name: str, accuracy: Mapping[str, Any], *, hollow: bool = False) -> charts.Dot:
-    return charts.Dot(series, name, accuracy["mean"], accuracy["low"], accuracy["high"], hollow)
-
-
 def _two_widths(title: str, rows: Sequence[charts.DotRow]) -> str:
     broad = charts.dots(title, rows)
     narrow = charts.dots(title, rows, width=340, above=True)
@@ -148,78 +126,44 @@ def _two_widths(title: str, rows: Sequence[charts.DotRow]) -> str:
 
 
 def _accuracy(found: Mapping[str, Any]) -> str:
-    legend = _legend(_drawn_runs(found), "grey ticks: baselines and careless readers (point at one for its name)")
+    legend = _legend(drawn_runs(found), "grey ticks: baselines and careless readers (point at one for its name)")
     chart = _two_widths("Accuracy by set with 95 % intervals", accuracy_rows(found))
     return f"<h2>Accuracy</h2>{legend}{chart}<details><summary>The same as a table</summary>{_table(found)}</details>"
 
 
-def accuracy_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: the given runs, what they must beat, and the best shortcut reader, for each set."""
-    given = given_runs(found)
-    plain = [name for name in PLAIN if any(name in part["runs"] for part in found["parts"].values())]
-    rows = []
-    for key, part in found["parts"].items():
-        runs = part["runs"]
-        cells = [runs[name]["accuracy"]["text"] if name in runs else "—" for name in (*given, *plain)]
-        readers = [(r["accuracy"]["mean"], n) for n, r in runs.items() if n.startswith(SHORTCUT) and r["accuracy"]["mean"] < 1]
-        best = "{:.1%} {}".format(*max(readers)).replace(SHORTCUT, "") if readers else "—"
-        size = next(iter(runs.values()))["accuracy"]
-        effect = max(r["accuracy"]["design_effect"] for r in runs.values())
-        rows.append([key, *cells, best, f"{size['rows']:,} in {size['clusters']:,}", f"{effect:.1f}"])
-    return ["set", *given, *plain, "best shortcut reader", "rows in clusters", "design effect"], rows
-
-
 def _table(found: Mapping[str, Any]) -> str:
     header, rows = accuracy_table(found)
-    printed = [(key, p["model"], _printed(p), p["source"]) for key, part in found["parts"].items() for p in part["published"]]
-    beside = "<h3>Published on comparable sets</h3>" + table(("set", "model", "accuracy", "where"), printed) if printed else ""
-    return table(header, rows) + beside
-
-
-def _printed(value: Mapping[str, Any]) -> str:
-    return f"{value['accuracy']:g}%" + (f" ± {value['deviation']:g}" if value["deviation"] is not None else "")
+    beside = published_table(found)
+    published = "<h3>Published on comparable sets</h3>" + table(*beside) if beside[1] else ""
+    return table(header, rows) + published
 
 
 def _mistakes(found: Mapping[str, Any], held: Set[Cell]) -> str:
     """A heat map for each family: sets and runs down, readers across. A cell of `held` leads to its examples."""
-    given = given_runs(found)
-    families: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
-    for key, part in found["parts"].items():
-        for name in given:
-            if name in part["runs"] and part["runs"][name]["mistakes"]:
-                named = {mistake["name"]: mistake for mistake in part["runs"][name]["mistakes"]}
-                families.setdefault(key.split("/")[0], []).append((key, name, named))
-    if not families:
+    maps = mistake_maps(found)
+    if not maps:
         return ""
-    maps = "".join(_heat_map(family, rows, held, len(given) > 1) for family, rows in families.items())
+    drawn = "".join(_heat_map(item, held) for item in maps)
     hint = _hint(
         "A <b>reader</b> cuts one corner, for instance by ignoring a clause. A cell is the share of the wrong answers that this reader "
         "would have given. Shares overlap: one answer can be that of several readers. Pale figures are not above chance. "
         "An underlined cell leads to its examples."
     )
-    return f"<h2>Mistakes</h2>{hint}{maps}"
+    return f"<h2>Mistakes</h2>{hint}{drawn}"
 
 
-def _heat_map(family: str, rows: Sequence[tuple[str, str, Mapping[str, Any]]], held: Set[Cell], several: bool) -> str:
-    best: dict[str, float] = {}
-    readers: dict[str, str] = {}
-    for _, _, named in rows:
-        for name, mistake in named.items():
-            best[name] = max(best.get(name, 0.0), mistake["share"] + mistake["above_chance"])
-            readers[name] = mistake["reader"]
-    columns = sorted(best, key=lambda name: (-best[name], name))[:MOST_READERS]
-    head = "".join(f"<th scope='col'>{escape(name.replace('_', ' '))}</th>" for name in columns)
+def _heat_map(item: MistakeMap, held: Set[Cell]) -> str:
+    head = "".join(f"<th scope='col'>{escape(name.replace('_', ' '))}</th>" for name in item.columns)
     body = []
-    for key, run, named in rows:
-        label = f"{short(key)} · {run}" if several else short(key)
-        cells = "".join(_heat_cell((key, run, name), named.get(name), held) for name in columns)
-        body.append(f"<tr><th scope='row'>{escape(label)}</th>{cells}</tr>")
+    for row in item.rows:
+        cells = "".join(_heat_cell((row.key, row.run, name), row.named.get(name), held) for name in item.columns)
+        body.append(f"<tr><th scope='row'>{escape(row.label)}</th>{cells}</tr>")
     told = "".join(
         f"<li><b>{escape(name.replace('_', ' '))}</b>: a reader who {escape(reader)}</li>"
-        for name, reader in sorted(readers.items())
+        for name, reader in sorted(item.readers.items())
     )
     return (
-        f"<div class='card'><div class='wide heat' tabindex='0'><table><caption class='soft small'>{escape(family)}: share of the errors"
+        f"<div class='card'><div class='wide heat' tabindex='0'><table><caption class='soft small'>{escape(item.family)}: share of the errors"
         f"</caption><thead><tr><td></td>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f"<details><summary>What these readers do</summary><ul>{told}</ul></details></div>"
     )
@@ -239,24 +183,6 @@ def _heat_cell(cell: Cell, mistake: Mapping[str, Any] | None, held: Set[Cell]) -
 
 
 # --- along dials, known and new --------------------------------------------------------------------------------------
-
-
-def dial_series(found: Mapping[str, Any]) -> list[tuple[str, str, dict[str, list[charts.Point]], Mapping[str, Any]]]:
-    """Family, dial, the drawn runs' points, and the finding itself, for each small chart."""
-    runs = _drawn_runs(found)[:MOST_LINES]
-    return [
-        (item["family"], item["dial"], {name: _points(item["runs"].get(name, {}).get("points", [])) for name in runs}, item)
-        for item in found["dials"]
-        if any(len(item["runs"].get(name, {}).get("points", [])) > 1 for name in runs)
-    ]
-
-
-def _points(points: Sequence[Mapping[str, Any]]) -> list[charts.Point]:
-    """The points of a curve; without an interval, the band has no width."""
-    return [
-        (p["at"], p["mean"], p["mean"] if p["low"] is None else p["low"], p["mean"] if p["high"] is None else p["high"])
-        for p in points
-    ]
 
 
 def _dials(found: Mapping[str, Any]) -> str:
@@ -281,42 +207,21 @@ def _dials(found: Mapping[str, Any]) -> str:
     hint = _hint(
         "A <b>dial</b> is a number that makes an example harder, such as its length. Bands are 95 % intervals; a hollow point has too few clusters for one."
     )
-    return (
-        f"<h2>Where it breaks</h2>{hint}{_legend(_drawn_runs(found)[:MOST_LINES])}<div class='multi'>{''.join(figures)}</div>"
-    )
-
-
-def known_rows(found: Mapping[str, Any]) -> list[charts.DotRow]:
-    """A row for each run and held-out set: the known set as a hollow dot, the held-out one as a full dot."""
-    runs = _drawn_runs(found)
-    rows = []
-    for gap in found["gaps"]:
-        name = gap["run"]
-        if name in runs:
-            known = found["parts"][gap["known"]]["runs"][name]["accuracy"]
-            new = found["parts"][gap["held_out"]]["runs"][name]["accuracy"]
-            label = short(gap["held_out"]) + (f" · {name}" if len(runs) > 1 else "")
-            dots = [_dot(runs.index(name), f"known: {gap['known']}", known, hollow=True)]
-            dots.append(_dot(runs.index(name), f"new: {gap['held_out']}", new))
-            rows.append(charts.DotRow(label, dots, joined=True))
-    return rows
+    return f"<h2>Where it breaks</h2>{hint}{_legend(drawn_runs(found)[:MOST_LINES])}<div class='multi'>{''.join(figures)}</div>"
 
 
 def _known(found: Mapping[str, Any]) -> str:
     rows = known_rows(found)
     if not rows:
         return ""
-    listed = [
-        (g["run"], g["known"], g["held_out"], f"{100 * g['gap']:+.1f}") for g in found["gaps"] if g["run"] in _drawn_runs(found)
-    ]
     return (
         "<h2>Known and new</h2>"
         + _hint(
             "Hollow: accuracy on known combinations. Full: on combinations that were held out. The line between is the gap."
         )
-        + _legend(_drawn_runs(found))
+        + _legend(drawn_runs(found))
         + _two_widths("Accuracy on known and on new combinations", rows)
-        + f"<details><summary>The same as a table, in points</summary>{table(('run', 'known', 'held out', 'gap'), listed)}</details>"
+        + f"<details><summary>The same as a table, in points</summary>{table(*gap_table(found))}</details>"
     )
 
 
@@ -339,19 +244,6 @@ def _tinted(cell: Mapping[str, Any] | None) -> str:
     if cell is None:
         return "<td class='soft'>—</td>"
     return f"<td style='background:rgba(var(--heat),{0.04 + 0.36 * cell['mean']:.2f})'>{escape(cell['text'])}</td>"
-
-
-def comparison_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of the comparisons by set."""
-    rows = []
-    for c in found["comparisons"]:
-        few = f"too few clusters: {c['clusters']}"
-        span = f"[{100 * c['low']:+.1f}, {100 * c['high']:+.1f}]" if c["low"] is not None else few
-        told = "tied" if c["holm"] >= 0.05 else f"{c['a'] if c['difference'] > 0 else c['b']} is better"
-        p = f"{c['decisive_p']:.3g} ({c['decided_by']})"
-        only = f"{c['only_a']} / {c['only_b']}"
-        rows.append([c["part"], c["a"], c["b"], f"{100 * c['difference']:+.1f}", span, only, p, f"{c['holm']:.3g}", told])
-    return ["set", "a", "b", "a − b", "95 %", "only a / only b right", "p", "Holm p", "verdict"], rows
 
 
 def _comparisons(found: Mapping[str, Any]) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from recombine.evaluate.answerers import SHORTCUT
-from recombine.evaluate.evaluate import Evaluation, findings
+from recombine.evaluate.evaluate import Evaluation
+from recombine.evaluate.findings import findings
 from recombine.evaluate.page import EXAMPLES, to_html
 from recombine.evaluate.verdict import coverage_lines, verdict
 from recombine.files import write_json, write_text

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
-from recombine.core import Example
-from recombine.evaluate.answerers import Answerer
+from recombine.abilities import Scoring
+from recombine.core import Example, Score
+from recombine.evaluate.answerers import Answerer, Constant
 from recombine.evaluate.answers import Answer
+from recombine.evaluate.rows import Rows
 from recombine.evaluate.statistics import Interval, Threshold, interval, threshold
 
 LONGEST_ANSWER = 100_000
@@ -129,52 +131,103 @@ def _bins(values: Sequence[float], weights: Mapping[float, int]) -> list[list[fl
     return bins
 
 
+Source = Callable[[Rows, int], Answer]
+"""Gives the answer to row `i` of the rows."""
+
+
 def score_run(
     name: str,
-    examples: Sequence[Example],
-    answer_of: Callable[[Example], Answer],
+    rows: Rows,
+    source: Source,
     *,
     split: str,
     part: str,
     skips_missing: bool = False,
+    named: bool = True,
     on_rows: Callable[[int], None] | None = None,
 ) -> Run:
-    """Score one answer per example; `skips_missing` leaves out the examples without one."""
-    family = examples[0].family
+    """Score one answer per row; `skips_missing` leaves out the rows without one.
+
+    Without `named`, a family that scores whole batches leaves the names of mistakes out.
+    """
+    family = rows.family
+    answers = [source(rows, i) for i in range(len(rows))]
+    scores = _scores(rows, answers, named, on_rows)
     records, kept = [], []
-    for example in examples:
-        record = score_one(example, answer_of(example))
-        if on_rows is not None:
-            on_rows(1)
+    for i, (answer, score) in enumerate(zip(answers, scores, strict=True)):
+        record = _record(rows, i, answer, score)
         if not (skips_missing and record.status == "missing"):
             records.append(record)
-            kept.append(example)
-    return Run(name, family.NAME, split, part, family.SPLITS[split].axis, records, kept, len(examples))
+            kept.append(i)
+    examples: Sequence[Example] = rows if len(kept) == len(rows) else Picked(rows, kept)
+    return Run(name, family.NAME, split, part, family.SPLITS[split].axis, records, examples, len(rows))
 
 
-def score_one(example: Example, given: Answer) -> Record:
+@dataclass(frozen=True)
+class Picked(Sequence[Example]):
+    """Some of the rows, as a sequence of examples."""
+
+    rows: Rows
+    places: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
+        """The example at an index, or a list of them for a slice."""
+        return [self.rows[i] for i in self.places[index]] if isinstance(index, slice) else self.rows[self.places[index]]
+
+
+def _is_answer(given: Answer) -> bool:
+    return given.answer is not None and given.status is None and len(given.answer) <= LONGEST_ANSWER
+
+
+def _scores(rows: Rows, answers: Sequence[Answer], named: bool, on_rows: Callable[[int], None] | None) -> list[Score | None]:
+    """The verdict on each answer; None where there is nothing to judge."""
+    found: list[Score | None] = [None] * len(rows)
+    count = on_rows or (lambda _: None)
+    start = 0
+    for batch, places in rows.chosen:
+        own = [i for i in range(start, start + len(places)) if _is_answer(answers[i])]
+        said = [str(answers[i].answer) for i in own]
+        if isinstance(rows.family, Scoring):
+            verdicts = rows.family.score_batch(batch, [places[i - start] for i in own], said, named)
+            for i, verdict in zip(own, verdicts, strict=True):
+                found[i] = verdict
+            count(len(places))
+        else:
+            for i, text in zip(own, said, strict=True):
+                found[i] = rows[i].score(text)
+                count(1)
+            count(len(places) - len(own))
+        start += len(places)
+    return found
+
+
+def _record(rows: Rows, i: int, given: Answer, score: Score | None) -> Record:
     """The record of one answer; a non-answer keeps its reason."""
-    family = example.family
-    cluster = str(example.meta.get(family.CLUSTER, example.id))
-    dials = {name: float(example.meta[name]) for name in family.DIALS if name in example.meta}
+    place = rows.ids[i], rows.clusters[i], rows.dials[i]
+    if score is not None:
+        return Record(place[0], score.value, score.status, given.answer, score.mistakes, *place[1:], score.detail)
     if given.answer is None or given.status is not None:
-        return Record(example.id, 0.0, given.status or "missing", given.answer, (), cluster, dials, {})
-    if len(given.answer) > LONGEST_ANSWER:
-        return Record(example.id, 0.0, "unparsable", given.answer[:1_000], (), cluster, dials, {})
-    score = example.score(given.answer)
-    return Record(example.id, score.value, score.status, given.answer, score.mistakes, cluster, dials, score.detail)
+        return Record(place[0], 0.0, given.status or "missing", given.answer, (), *place[1:], {})
+    return Record(place[0], 0.0, "unparsable", given.answer[:1_000], (), *place[1:], {})
 
 
-def answering(answerer: Answerer) -> Callable[[Example], Answer]:
+def answering(answerer: Answerer) -> Source:
     """A built-in answerer in the shape that `score_run` takes."""
 
-    def given(example: Example) -> Answer:
-        answer = answerer(example)
-        return Answer(example.id, answer, None if answer is not None else "missing")
+    def given(rows: Rows, i: int) -> Answer:
+        answer = answerer.answer if isinstance(answerer, Constant) else answerer(rows[i])
+        return Answer(rows.ids[i], answer, None if answer is not None else "missing")
 
     return given
 
 
-def from_file(answers: Mapping[str, Answer]) -> Callable[[Example], Answer]:
-    """Answers of a file in the shape that `score_run` takes; an example that the file lacks is `missing`."""
-    return lambda example: answers.get(example.id) or Answer(example.id, None, "missing")
+def from_file(answers: Mapping[str, Answer]) -> Source:
+    """Answers of a file in the shape that `score_run` takes; a row that the file lacks is `missing`."""
+    return lambda rows, i: answers.get(rows.ids[i]) or Answer(rows.ids[i], None, "missing")

@@ -12,8 +12,9 @@ PLAIN = tuple(name for name in ANSWERERS if name not in ("oracle", MADE_UP))
 
 
 def coverage_lines(found: Mapping[str, Any]) -> list[str]:
-    """A sentence for every run that leaves rows unanswered: what was answered, and how well."""
-    return [
+    """Which rows are scored, if not all; then a sentence for every run that leaves rows unanswered."""
+    chosen = [f"Only rows that fit: {found['where']}."] if found["where"] else []
+    return chosen + [
         f"{name} on {key}: {run['coverage']}; {run['accuracy_of_answered']['mean']:.1%} of those are right."
         for key, part in found["parts"].items()
         for name, run in part["runs"].items()

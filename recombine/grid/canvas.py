@@ -1,19 +1,16 @@
 """A small display list with two backends: the same marks as SVG text, or as PNG bytes through Pillow.
 
-Marks are painted in order. Lengths are in points. The PNG is drawn at three times its size and scaled down, for smooth edges.
+Marks are painted in order. Lengths are in points.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import pairwise
 from typing import Any, Literal
 
 Anchor = Literal["start", "middle", "end"]
-_OVERSAMPLING = 3
 FONT = "Inter, 'Helvetica Neue', Arial, sans-serif"
 
 
@@ -37,13 +34,17 @@ class Mark:
 
 @dataclass
 class Canvas:
-    """A picture under construction: `rect`, `ellipse`, … add marks; `svg` and `png` paint them all."""
+    """A picture under construction: `rect`, `ellipse`, … add marks; `svg` and `png` paint them all.
+
+    `backdrop`: the places of marks that come back in other pictures and lie below all others; `png` keeps them painted.
+    """
 
     width: float
     height: float
     background: str = "#ffffff"
     title: str = ""
     marks: list[Mark] = field(default_factory=list)
+    backdrop: range = range(0)
 
     def rect(self, x: float, y: float, w: float, h: float, **style: Any) -> None:
         """A rectangle by its top-left corner; `radius` rounds the corners."""
@@ -76,25 +77,9 @@ class Canvas:
 
     def png(self) -> bytes:
         """The picture as PNG bytes (needs Pillow)."""
-        from PIL import Image, ImageDraw
+        from recombine.grid.pixels import png_of
 
-        k = _OVERSAMPLING
-        size = (round(self.width * k), round(self.height * k))
-        image = Image.new("RGB", size, self.background)
-        for mark in self.marks:
-            if mark.opacity >= 1.0:
-                _paint(ImageDraw.Draw(image), mark, k)
-                continue
-            layer = Image.new("L", size, 0)
-            solid = Mark(**{**mark.__dict__, "fill": mark.fill and "#ffffff", "stroke": mark.stroke and "#ffffff"})
-            _paint(ImageDraw.Draw(layer), solid, k)
-            image.paste(
-                Image.new("RGB", size, mark.fill or mark.stroke), mask=layer.point([int(v * mark.opacity) for v in range(256)])
-            )
-        out = io.BytesIO()
-        small = image.resize((round(self.width), round(self.height)), Image.Resampling.LANCZOS)
-        small.save(out, format="PNG", optimize=False)
-        return out.getvalue()
+        return png_of(round(self.width), round(self.height), self.background, self.marks, self.backdrop)
 
 
 def _number(value: float) -> str:
@@ -122,49 +107,3 @@ def _svg_mark(mark: Mark) -> str:
         return f'<text x="{_number(x0)}" y="{_number(y0)}" {font} {paint}>{escape(mark.text)}</text>'
     path = " ".join(f"{_number(x)},{_number(y)}" for x, y in mark.points)
     return f'<{"polygon" if mark.kind == "polygon" else "polyline"} points="{path}" {paint}/>'
-
-
-def _paint(draw: Any, mark: Mark, k: int) -> None:
-    points = [(x * k, y * k) for x, y in mark.points]
-    fill, stroke, width = mark.fill or None, mark.stroke or None, max(1, round(mark.width * k)) if mark.stroke else 0
-    if mark.kind == "text":
-        from PIL import ImageFont
-
-        font = ImageFont.load_default(size=mark.size * k)
-        anchor = {"start": "ls", "middle": "ms", "end": "rs"}[mark.anchor]
-        draw.text(points[0], mark.text, font=font, fill=fill, anchor=anchor, stroke_width=k // 3 if mark.bold else 0)
-    elif mark.kind == "rect":
-        draw.rounded_rectangle([*points[0], *points[1]], radius=mark.radius * k, fill=fill, outline=stroke, width=width)
-        if mark.dash and stroke:
-            raise ValueError("rectangles have solid outlines; draw dashes with lines")
-    elif mark.kind == "ellipse":
-        draw.ellipse([*points[0], *points[1]], fill=fill, outline=stroke, width=width)
-    elif mark.kind == "polygon":
-        draw.polygon(points, fill=fill)
-        if stroke:
-            draw.line([*points, points[0], points[1]], fill=stroke, width=width, joint="curve")
-    else:
-        for piece in _dashes(points, mark.dash * k):
-            draw.line(piece, fill=stroke, width=width, joint="curve")
-
-
-def _dashes(points: list[tuple[float, float]], dash: float) -> list[list[tuple[float, float]]]:
-    """The line cut into dashes and gaps of equal length; whole if `dash` is 0."""
-    if dash <= 0:
-        return [points]
-    pieces: list[list[tuple[float, float]]] = []
-    piece, is_on, left = [points[0]], True, dash
-    for (x0, y0), (x1, y1) in pairwise(points):
-        length = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
-        done = 0.0
-        while length - done > left:
-            done += left
-            at = (x0 + (x1 - x0) * done / length, y0 + (y1 - y0) * done / length)
-            if is_on:
-                pieces.append([*piece, at])
-            piece, is_on, left = [at], not is_on, dash
-        left -= length - done
-        piece.append((x1, y1))
-    if is_on and len(piece) > 1:
-        pieces.append(piece)
-    return pieces

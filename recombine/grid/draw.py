@@ -38,6 +38,7 @@ def draw(world: World, caption: str = "", show_roles: bool = False, path: Sequen
     for k, line in enumerate(lines):
         canvas.write(MARGIN, MARGIN + 12 + 20.0 * k, line, size=14, fill=INK, bold=True)
     _paint_grid(canvas, world, top)
+    canvas.backdrop = range(len(lines), len(canvas.marks))
     for thing in world.things:
         if thing.is_box:
             paint_box(canvas, thing, *_corner(thing.row, thing.column, top))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recombine.draws import below
+from recombine.draws import Ints, Words, below
 from recombine.grid.codes import (
     AGENT_COLUMN,
     AGENT_ROW,
@@ -61,7 +61,7 @@ LEAN = True
 # --- bits ------------------------------------------------------------------------------------------------------------
 
 
-def popcount(word: Any) -> Any:
+def popcount(word: int) -> Any:
     """How many bits of a word below 2**31 are set."""
     word = word - ((word >> 1) & 0x55555555)
     word = (word & 0x33333333) + ((word >> 2) & 0x33333333)
@@ -69,12 +69,12 @@ def popcount(word: Any) -> Any:
     return ((word * 0x01010101) & 0xFFFFFFFF) >> 24
 
 
-def lowest(word: Any) -> Any:
+def lowest(word: int) -> Any:
     """The index of the lowest set bit; the word must not be 0."""
     return popcount((word & -word) - 1)
 
 
-def nth(word: Any, k: Any) -> Any:
+def nth(word: int, k: int) -> Any:
     """The index of the k-th set bit, from 0; the word must have more than k."""
     while k > 0:
         word &= word - 1
@@ -85,7 +85,7 @@ def nth(word: Any, k: Any) -> Any:
 # --- boards ----------------------------------------------------------------------------------------------------------
 
 
-def fill_board(board: Any, grid: Any, things: Any, n: Any) -> None:
+def fill_board(board: Ints, grid: int, things: Ints, n: int) -> None:
     """Put every object that is no box on the board."""
     for r in range(grid):
         board[r] = 0
@@ -94,22 +94,22 @@ def fill_board(board: Any, grid: Any, things: Any, n: Any) -> None:
             board[things[i, ROW]] |= 1 << things[i, COLUMN]
 
 
-def is_taken(board: Any, row: Any, column: Any) -> Any:
+def is_taken(board: Ints, row: int, column: int) -> Any:
     """Whether the cell is on the board."""
     return (board[row] >> column) & 1 != 0
 
 
-def put(board: Any, row: Any, column: Any) -> None:
+def put(board: Ints, row: int, column: int) -> None:
     """Add the cell to the board."""
     board[row] |= 1 << column
 
 
-def lift(board: Any, row: Any, column: Any) -> None:
+def lift(board: Ints, row: int, column: int) -> None:
     """Remove the cell from the board."""
     board[row] &= ~(1 << column)
 
 
-def count_free(board: Any, grid: Any) -> Any:
+def count_free(board: Ints, grid: int) -> Any:
     """How many cells of the grid are not on the board."""
     total = grid * grid
     for r in range(grid):
@@ -117,7 +117,7 @@ def count_free(board: Any, grid: Any) -> Any:
     return total
 
 
-def draw_free(board: Any, grid: Any, rng: Any) -> Any:
+def draw_free(board: Ints, grid: int, rng: Words) -> Any:
     """A uniform free cell as row * grid + column, or -1 if there is none (no draw is made then)."""
     free = count_free(board, grid)
     if free == 0:
@@ -136,7 +136,7 @@ def draw_free(board: Any, grid: Any, rng: Any) -> Any:
 # --- sets of objects -------------------------------------------------------------------------------------------------
 
 
-def index_things(things: Any, n: Any, sets: Any) -> Any:
+def index_things(things: Ints, n: int, sets: Ints) -> Any:
     """Fill `sets[column of things, value]`, an int64 array of at least (5, max(5, grid)); returns the set of all objects."""
     for a in range(5):
         for b in range(sets.shape[1]):
@@ -148,7 +148,7 @@ def index_things(things: Any, n: Any, sets: Any) -> Any:
     return (1 << n) - 1
 
 
-def covering(things: Any, sets: Any, row: Any, column: Any) -> Any:
+def covering(things: Ints, sets: Ints, row: int, column: int) -> Any:
     """The boxes that cover the cell."""
     boxes = sets[SHAPE, BOX]
     found = boxes & 0
@@ -161,7 +161,7 @@ def covering(things: Any, sets: Any, row: Any, column: Any) -> Any:
     return found
 
 
-def contents(things: Any, sets: Any, grid: Any, i: Any) -> Any:
+def contents(things: Ints, sets: Ints, grid: int, i: int) -> Any:
     """The objects whose anchor lies inside box i, itself excluded; the empty set if i is no box."""
     if things[i, SHAPE] != BOX:
         return sets[SHAPE, BOX] & 0
@@ -174,7 +174,7 @@ def contents(things: Any, sets: Any, grid: Any, i: Any) -> Any:
     return rows & columns & ~(1 << i)
 
 
-def children(things: Any, sets: Any, relation: Any, i: Any) -> Any:
+def children(things: Ints, sets: Ints, relation: int, i: int) -> Any:
     """The objects j such that i stands in the relation to j ("i is inside of j"), i itself excluded."""
     if relation == INSIDE:
         found = covering(things, sets, things[i, ROW], things[i, COLUMN])
@@ -191,14 +191,14 @@ def children(things: Any, sets: Any, relation: Any, i: Any) -> Any:
     return found & ~(1 << i)
 
 
-def parents(things: Any, sets: Any, grid: Any, relation: Any, j: Any) -> Any:
+def parents(things: Ints, sets: Ints, grid: int, relation: int, j: int) -> Any:
     """The objects i such that i stands in the relation to j, j itself excluded."""
     if relation == INSIDE:
         return contents(things, sets, grid, j)
     return children(things, sets, relation, j)
 
 
-def described(sets: Any, everything: Any, color: Any, shape: Any) -> Any:
+def described(sets: Ints, everything: int, color: int, shape: int) -> Any:
     """The objects of this colour and shape; -1 leaves either open."""
     found = everything
     if color >= 0:
@@ -208,7 +208,7 @@ def described(sets: Any, everything: Any, color: Any, shape: Any) -> Any:
     return found
 
 
-def sized(sets: Any, members: Any, word: Any, reading: Any) -> Any:
+def sized(sets: Ints, members: int, word: int, reading: int) -> Any:
     """Those of `members` (the comparison class) of which the size word holds under the reading."""
     if word == NO_SIZE or members == 0:
         return members
@@ -224,7 +224,7 @@ def sized(sets: Any, members: Any, word: Any, reading: Any) -> Any:
     return members & sets[SIZE, extreme]
 
 
-def phrase(sets: Any, everything: Any, word: Any, color: Any, shape: Any, reading: Any) -> Any:
+def phrase(sets: Ints, everything: int, word: int, color: int, shape: int, reading: int) -> Any:
     """The objects that the noun phrase (size word, colour, shape; relations ignored) fits."""
     return sized(sets, described(sets, everything, color, shape), word, reading)
 
@@ -232,7 +232,7 @@ def phrase(sets: Any, everything: Any, word: Any, color: Any, shape: Any, readin
 # --- injective matching ----------------------------------------------------------------------------------------------
 
 
-def referents(things: Any, sets: Any, fits: Any, parent: Any, relation: Any, nodes: Any, chosen: Any, left: Any) -> Any:
+def referents(things: Ints, sets: Ints, fits: Ints, parent: Ints, relation: Ints, nodes: int, chosen: Ints, left: Ints) -> Any:
     """The set of objects that can be node 0 when all nodes bind to different objects and every relation holds.
 
     Node k > 0 hangs on node parent[k] < k by relation[k] ("parent[k] is … as k"); fits[k] is the set its phrase allows.
@@ -249,7 +249,7 @@ def referents(things: Any, sets: Any, fits: Any, parent: Any, relation: Any, nod
 
 
 def is_bindable(
-    things: Any, sets: Any, fits: Any, parent: Any, relation: Any, nodes: Any, root: Any, chosen: Any, left: Any
+    things: Ints, sets: Ints, fits: Ints, parent: Ints, relation: Ints, nodes: int, root: int, chosen: Ints, left: Ints
 ) -> Any:
     """Whether the other nodes can bind if node 0 is `root`; `chosen` then holds one such binding."""
     chosen[0] = root
@@ -278,7 +278,7 @@ def is_bindable(
 # --- the planner -----------------------------------------------------------------------------------------------------
 
 
-def turn_to(heading: Any, goal: Any, out: Any, m: Any) -> Any:
+def turn_to(heading: int, goal: int, out: Ints, m: int) -> Any:
     """Append the turns from one heading to another (a half turn is two to the left); returns the new length."""
     turn = (goal - heading) % 4
     if turn == 1:
@@ -294,7 +294,7 @@ def turn_to(heading: Any, goal: Any, out: Any, m: Any) -> Any:
     return m
 
 
-def effort(action: Any, heading: Any, goal: Any, adverb: Any, out: Any, m: Any) -> Any:
+def effort(action: int, heading: int, goal: int, adverb: int, out: Ints, m: int) -> Any:
     """Append one walk, push or pull in the manner of the adverb, turning to `goal` first; returns the new length."""
     if adverb == SPIN:
         for _ in range(4):
@@ -315,7 +315,7 @@ def effort(action: Any, heading: Any, goal: Any, adverb: Any, out: Any, m: Any) 
     return m
 
 
-def plan(board: Any, grid: Any, agent: Any, target: Any, verb: Any, adverb: Any, out: Any) -> Any:
+def plan(board: Ints, grid: int, agent: Ints, target: Ints, verb: int, adverb: int, out: Ints) -> Any:
     """Write the gold actions to `out` and return how many: to the target's cell, then push or pull as far as it goes.
 
     `target` is a row of `things`. Horizontal steps come first; objects never block walking. `out` needs 20 * grid + 8 places.
@@ -351,7 +351,7 @@ def plan(board: Any, grid: Any, agent: Any, target: Any, verb: Any, adverb: Any,
     return m
 
 
-def arrival(agent: Any, target: Any, adverb: Any) -> Any:
+def arrival(agent: Ints, target: Ints, adverb: int) -> Any:
     """The heading with which the plan reaches the target's cell (before any push or pull)."""
     down = target[ROW] - agent[AGENT_ROW]
     right = target[COLUMN] - agent[AGENT_COLUMN]
@@ -366,7 +366,7 @@ def arrival(agent: Any, target: Any, adverb: Any) -> Any:
     return along
 
 
-def travel(board: Any, grid: Any, row: Any, column: Any, way: Any) -> Any:
+def travel(board: Ints, grid: int, row: int, column: int, way: int) -> Any:
     """How many cells an object can move this way before the wall or another object stops it."""
     cells = 0
     row += ROW_STEP[way]
@@ -381,7 +381,7 @@ def travel(board: Any, grid: Any, row: Any, column: Any, way: Any) -> Any:
 # --- the simulator ---------------------------------------------------------------------------------------------------
 
 
-def act(things: Any, n: Any, board: Any, grid: Any, agent: Any, action: Any) -> Any:
+def act(things: Ints, n: int, board: Ints, grid: int, agent: Ints, action: int) -> Any:
     """Do one action; changes things, board and agent in place and returns OK, WALL, BLOCKED or NOTHING (then nothing changes).
 
     Push and pull move the object in the agent's cell, and the agent with it, ahead or backwards without turning. A heavy
@@ -421,7 +421,7 @@ def act(things: Any, n: Any, board: Any, grid: Any, agent: Any, action: Any) -> 
     return OK
 
 
-def thing_at(things: Any, n: Any, row: Any, column: Any) -> Any:
+def thing_at(things: Ints, n: int, row: int, column: int) -> Any:
     """The index of the object (no box) in the cell, or -1."""
     for i in range(n):
         if things[i, ROW] == row and things[i, COLUMN] == column and things[i, SHAPE] != BOX:
@@ -429,7 +429,7 @@ def thing_at(things: Any, n: Any, row: Any, column: Any) -> Any:
     return -1
 
 
-def replay(things: Any, n: Any, board: Any, grid: Any, agent: Any, actions: Any, m: Any) -> Any:
+def replay(things: Ints, n: int, board: Ints, grid: int, agent: Ints, actions: Ints, m: int) -> Any:
     """Do m actions from a full world (the board is filled here); returns how many of them were not OK."""
     fill_board(board, grid, things, n)
     failed = 0
@@ -439,7 +439,7 @@ def replay(things: Any, n: Any, board: Any, grid: Any, agent: Any, actions: Any,
     return failed
 
 
-def trace(things: Any, n: Any, board: Any, grid: Any, agent: Any, actions: Any, m: Any, out: Any) -> None:
+def trace(things: Ints, n: int, board: Ints, grid: int, agent: Ints, actions: Ints, m: int, out: Ints) -> None:
     """Like `replay`, and out[k] becomes the agent's row and column after action k and what became of it."""
     fill_board(board, grid, things, n)
     for k in range(m):

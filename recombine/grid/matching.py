@@ -69,7 +69,7 @@ def referents(world: World, description: Description, reading: str) -> tuple[int
     """The objects that the description can mean, all its phrases bound to different objects (the kernels' matcher)."""
     import numpy as np
 
-    kernel = kernels.load("recombine.grid.kernel", compiled=False)
+    kernel = kernels.for_calls("recombine.grid.kernel")
     things, n, _ = world.arrays()
     sets = np.zeros((5, max(5, world.size)), dtype=np.int64)
     everything = kernel.index_things(things, n, sets)

@@ -6,8 +6,8 @@ files were written. A box is marked at its anchor only; where a box's anchor and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from recombine.grid.codes import COLORS, HEADINGS, SHAPES, SIZES
@@ -76,19 +76,25 @@ def tensors(
     import numpy as np
 
     out = np.zeros((len(counts), grid, grid, order.depth), dtype=np.uint8)
+    flat, cells = out.reshape(-1), grid * grid
     which, place = np.nonzero(np.arange(things.shape[1])[None, :] < counts[:, None])
     size, color, shape, row, column = things[which, place].astype(np.int64).T
-    for bit in (size - 1, _bits(SHAPES, order.shapes)[shape] + 4, _bits(COLORS, order.colors)[color] + 4 + len(order.shapes)):
-        np.add.at(out, (which, row, column, bit), 1)
-    every = np.arange(len(counts))
-    position = (every, agents[:, 0].astype(np.int64), agents[:, 1].astype(np.int64))
-    out[(*position, np.full(len(counts), order.width))] = 1
-    out[(*position, order.width + 1 + agents[:, 2].astype(np.int64))] = 1
+    cell = (which * cells + row * grid + column) * order.depth
+    shape_bits, color_bits = bits_of(order)
+    np.add.at(flat, np.concatenate([cell + size - 1, cell + shape_bits[shape], cell + color_bits[color]]), 1)
+    row, column, heading = agents[:, :3].astype(np.int64).T
+    cell = (np.arange(len(counts)) * cells + row * grid + column) * order.depth + order.width
+    flat[cell] = 1
+    flat[cell + 1 + heading] = 1
     return out
 
 
-def _bits(codes: Sequence[str], order: Sequence[str]) -> NDArray[np.int64]:
-    """Our code -> the benchmark's bit; what the benchmark does not have points far outside, so that using it fails."""
+@cache
+def bits_of(order: BitOrder) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Our codes of shapes and colours -> the benchmark's bits; what it does not have points far outside, so that using it fails."""
     import numpy as np
 
-    return np.array([order.index(name) if name in order else 1 << 20 for name in codes], dtype=np.int64)
+    far, first = 1 << 60, len(SIZES)
+    shapes = [first + order.shapes.index(name) if name in order.shapes else far for name in SHAPES]
+    colors = [first + len(order.shapes) + order.colors.index(name) if name in order.colors else far for name in COLORS]
+    return np.array(shapes, dtype=np.int64), np.array(colors, dtype=np.int64)

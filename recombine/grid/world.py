@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from recombine.columns import Coded, Ragged
-from recombine.core import ColumnType
+from recombine.core import Batch, ColumnType
 from recombine.errors import UsageError, shown
 from recombine.grid.codes import ACTIONS, COLORS, DIRECTIONS, HEADINGS, MAX_GRID, MAX_THINGS, SHAPES, SIZES
 
@@ -163,6 +163,39 @@ def inputs_of(world: World) -> dict[str, Any]:
         "agent": {"row": world.row, "column": world.column, "heading": world.heading},
         "objects": [{"size": t.size, "color": t.color, "shape": t.shape, "row": t.row, "column": t.column} for t in order],
     }
+
+
+_OBJECTS = ("object_sizes", "object_colors", "object_shapes", "object_rows", "object_columns")
+
+
+def world_at(batch: Batch, row: int) -> World:
+    """The world in one row of a batch."""
+    columns = [batch.value(name, row) for name in (*_OBJECTS, "object_roles")]
+    things = tuple([Thing(*values) for values in zip(*columns, strict=True)])
+    return World(batch.value("grid_size", row), things, *_agent_at(batch, row))
+
+
+def _agent_at(batch: Batch, row: int) -> tuple[int, int, str]:
+    return batch.value("agent_row", row), batch.value("agent_column", row), batch.value("agent_heading", row)
+
+
+def inputs_at(batch: Batch, row: int) -> dict[str, Any]:
+    """`inputs_of` of the world in one row of a batch, with the command; no `World` is made."""
+    sizes, colors, shapes, rows, columns = [batch.value(name, row) for name in _OBJECTS]
+    places = [(r, c, shape == "box", i) for i, (r, c, shape) in enumerate(zip(rows, columns, shapes, strict=True))]
+    places.sort()
+    agent_row, agent_column, heading = _agent_at(batch, row)
+    return {
+        "command": batch.value("command", row),
+        "grid_size": batch.value("grid_size", row),
+        "agent": {"row": agent_row, "column": agent_column, "heading": heading},
+        "objects": [{"size": sizes[i], "color": colors[i], "shape": shapes[i], "row": r, "column": c} for r, c, _, i in places],
+    }
+
+
+def actions_at(batch: Batch, row: int) -> str:
+    """The right answer in one row of a batch."""
+    return ",".join(batch.value("actions", row))
 
 
 def world_columns(

@@ -9,7 +9,13 @@ from recombine.errors import RecombineError, UnknownName
 
 __all__ = ["PATHS", "MissingLibrary", "need", "path_of"]
 
-PATHS = {"lm-eval": "lm_eval", "verl": "verl.py", "openrlhf": "openrlhf.py"}
+PATHS = {
+    "lm-eval": "lm_eval",
+    "verl": "verl.py",
+    "openrlhf": "openrlhf.py",
+    "nemo-gym": "nemo_gym.yaml",
+    "openenv": "openenv.yaml",
+}
 """Tool -> the file or folder that it wants to be told."""
 
 

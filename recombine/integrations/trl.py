@@ -23,7 +23,7 @@ from recombine.evaluate.prompts import Prompter, Style, chat_messages
 from recombine.integrations import need
 from recombine.scorer import Scorer
 
-__all__ = ["GridTools", "Reward", "ScatterTools", "Spec", "TowerTools", "episode_reward"]
+__all__ = ["EditTools", "GridTools", "Reward", "ScatterTools", "Spec", "TowerTools", "episode_reward"]
 
 
 @dataclass
@@ -177,6 +177,67 @@ class ScatterTools(_Tools):
         return self._do("STOP")
 
 
+class EditTools(_Tools):
+    """Abstract tasks: the test world is edited until it is the output. A place is `row,column` from 1, or `box row,column`."""
+
+    def paint(self, place: str, color: str) -> str:
+        """Give an object another colour.
+
+        Args:
+            place: where it stands, such as 2,3
+            color: red, blue, green or yellow
+        """
+        return self._do(f"paint {place} {color}")
+
+    def reshape(self, place: str, shape: str) -> str:
+        """Give an object another shape.
+
+        Args:
+            place: where it stands, such as 2,3
+            shape: circle, cylinder, square or box
+        """
+        return self._do(f"reshape {place} {shape}")
+
+    def resize(self, place: str, size: int) -> str:
+        """Give an object another size.
+
+        Args:
+            place: where it stands, such as 2,3
+            size: 1 to 4
+        """
+        return self._do(f"resize {place} {size}")
+
+    def move(self, place: str, heading: str) -> str:
+        """Move an object by one cell.
+
+        Args:
+            place: where it stands, such as 2,3
+            heading: north, east, south or west
+        """
+        return self._do(f"move {place} {heading}")
+
+    def remove(self, place: str) -> str:
+        """Take an object away.
+
+        Args:
+            place: where it stands, such as 2,3
+        """
+        return self._do(f"remove {place}")
+
+    def add(self, kind: str, place: str) -> str:
+        """Put a new object into the world.
+
+        Args:
+            kind: colour, shape and size, such as red circle 2
+            place: an empty cell, such as 1,3
+        """
+        return self._do(f"add {kind} at {place}")
+
+    def stop(self) -> str:
+        """Say that the world is the output. This ends the episode."""
+        return self._do("STOP")
+
+
 @dataclass
 class Spec:
     """What GRPO needs of one part of a family's split: `.train_dataset`, `.reward_funcs`, `.environment_factory`.
@@ -241,6 +302,8 @@ class Spec:
     def environment_factory(self) -> type[_Tools]:
         """The class of the environments, with named methods as tools."""
         family = self.rows.family.NAME
+        if family == "abstract":
+            return EditTools
         if family != "lilgym":
             return GridTools
         return ScatterTools if self.rows[0].meta["scene"] == "scatter" else TowerTools

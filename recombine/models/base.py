@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor, nn
 
-from recombine.core import Option
-from recombine.errors import BadOption, UnknownName, UsageError, shown
+from recombine.errors import UsageError, shown
+from recombine.models.configs import changed
 
 if TYPE_CHECKING:
     from recombine.core import Example
 
-C = TypeVar("C")
-MAY_BE_ZERO = ("patience", "warmup_steps")
-"""Counts for which 0 means "none", whatever the default is."""
+__all__ = ["Loss", "Model", "Training", "as_json", "changed", "find_device", "single_thread"]
 
 
 @dataclass(frozen=True)
@@ -103,29 +101,6 @@ class Model(nn.Module, ABC):
 
     def begin_epoch(self) -> None:
         """Called before each epoch's first step, with torch's random state set by seed and epoch."""
-
-
-def changed(config: C, changes: Mapping[str, object]) -> C:
-    """A configuration dataclass with some fields changed, from text or from Python values; unknown names are an error."""
-    known = {f.name: getattr(config, f.name) for f in fields(config)}  # type: ignore[arg-type]
-    values = {}
-    for name, value in changes.items():
-        if name not in known:
-            raise UnknownName(f"setting of {type(config).__name__}", name, known)
-        values[name] = Option(known[name], "").parse(name, value)
-        _check_sign(name, known[name], values[name])
-    return replace(config, **values)  # type: ignore[type-var]
-
-
-def _check_sign(name: str, usual: object, value: object) -> None:
-    """No setting of a model or a training is below zero; a count that is at least 1 by default stays so; a dropout is below 1."""
-    if isinstance(usual, bool | str) or not isinstance(value, int | float) or not isinstance(usual, int | float) or usual < 0:
-        return
-    least = 1 if isinstance(usual, int) and usual > 0 and name not in MAY_BE_ZERO else 0
-    if value < least:
-        raise BadOption(f"{name} is {shown(value)}, but must be at least {least}.")
-    if "dropout" in name and value >= 1:
-        raise BadOption(f"{name} is {shown(value)}, but must be below 1.")
 
 
 def as_json(config: Any) -> dict[str, Any]:

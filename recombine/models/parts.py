@@ -1,8 +1,9 @@
-"""Which rows to learn from and which to stop by, for a family's name or for a folder."""
+"""Which rows to learn from and which to stop by, for a family's name or for a folder; and answers as scores and lines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from recombine.core import Example
 from recombine.data.datasets import Dataset, load
 from recombine.errors import UsageError
-from recombine.models.batching import permutation
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ def learning_parts(request: Request, fit: str | None = None, validation: str | N
     except UsageError:
         if validation:
             raise
+        from recombine.models.batching import permutation
+
         order = permutation(len(rows), "validation", first.job.key)
         cut = max(1, len(rows) // 10)
         held, rows = [rows[i] for i in order[:cut]], [rows[i] for i in sorted(order[cut:])]
@@ -69,3 +71,17 @@ def _first(request: Request, parts: list[str]) -> Dataset:
         except UsageError:
             continue
     return request.load(parts[-1])
+
+
+def scores(examples: Sequence[Example], answers: Sequence[str]) -> list[float]:
+    """Each answer's score; an answer equal to the example's own is right without being parsed."""
+    return [
+        1.0 if answer == example.answer else example.score(answer).value
+        for example, answer in zip(examples, answers, strict=True)
+    ]
+
+
+def prediction_lines(examples: Sequence[Example], answers: Sequence[str]) -> Iterator[str]:
+    """`answers.jsonl`: one {"id", "answer"} per line, as `recombine evaluate` reads them."""
+    for example, answer in zip(examples, answers, strict=True):
+        yield json.dumps({"id": example.id, "answer": answer}, ensure_ascii=False) + "\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,12 @@ from recombine.models import checkpoints, find_model
 from recombine.models.base import Model, Training, as_json, find_device, single_thread
 from recombine.models.batching import buckets, by_length, to_device
 from recombine.models.checkpoints import BEST, METRICS, RESULT, State, save_tensors
+from recombine.models.parts import prediction_lines, scores
 
 if TYPE_CHECKING:
     from recombine.core import Example
+
+__all__ = ["Metric", "Plan", "Report", "Result", "mean_score", "predict", "prediction_lines", "scores", "train"]
 
 CHECKPOINT_SECONDS = 60.0
 """A checkpoint is written at the end of every epoch, and inside an epoch when the last one is older than this."""
@@ -234,17 +237,3 @@ def mean_score(examples: Sequence[Example], answers: Sequence[str]) -> float:
     """The mean of the answers' scores, by the task's own metric."""
     verdicts = scores(examples, answers)
     return sum(verdicts) / max(1, len(verdicts))
-
-
-def scores(examples: Sequence[Example], answers: Sequence[str]) -> list[float]:
-    """Each answer's score; an answer equal to the example's own is right without being parsed."""
-    return [
-        1.0 if answer == example.answer else example.score(answer).value
-        for example, answer in zip(examples, answers, strict=True)
-    ]
-
-
-def prediction_lines(examples: Sequence[Example], answers: Sequence[str]) -> Iterator[str]:
-    """`answers.jsonl`: one {"id", "answer"} per line, as `recombine evaluate` reads them."""
-    for example, answer in zip(examples, answers, strict=True):
-        yield json.dumps({"id": example.id, "answer": answer}, ensure_ascii=False) + "\n"

@@ -10,24 +10,25 @@ import pytest
 
 import recombine
 from recombine.cli import main
-from recombine.core import Example
 from recombine.data.folders import Folder
 from recombine.data.generate import generate
 from recombine.errors import FileError, RecombineError, UsageError
 from recombine.evaluate.answerers import SHORTCUT, make_answerer, shortcut_names
 from recombine.evaluate.answers import Answer, read_answers, write_answers
 from recombine.evaluate.diagnosis import main_mistake
-from recombine.evaluate.evaluate import evaluate, evaluate_all, findings
+from recombine.evaluate.evaluate import evaluate, evaluate_all
+from recombine.evaluate.findings import findings
 from recombine.evaluate.page import to_html
 from recombine.evaluate.report import write_report
+from recombine.evaluate.rows import Rows, part_rows
 from recombine.evaluate.scoring import answering, score_run
 from recombine.families import FAMILIES, family
 
 
-def _examples(name: str, rows: int) -> tuple[list[Example], str, str]:
+def _examples(name: str, rows: int) -> tuple[Rows, str, str]:
     item = family(name)
     data = recombine.load(name, next(iter(item.SPLITS)), size=rows, seed=2)
-    return list(data), data.job.split, data.job.part
+    return part_rows(data), data.job.split, data.job.part
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))

@@ -21,8 +21,9 @@ from recombine.cli import main
 from recombine.data.generate import generate
 from recombine.evaluate.answerers import make_answerer
 from recombine.evaluate.answers import Answer
-from recombine.evaluate.evaluate import Evaluation, evaluate, evaluate_all, findings
+from recombine.evaluate.evaluate import Evaluation, evaluate, evaluate_all
 from recombine.evaluate.export import latex, write_figures
+from recombine.evaluate.findings import findings
 from recombine.evaluate.gallery import choose, first_difference
 from recombine.evaluate.report import write_report
 from recombine.evaluate.verdict import verdict
@@ -238,7 +239,13 @@ def test_the_page_works_without_script_and_on_paper(browser: Any, report: Path) 
 
 def test_figures_and_tables_for_a_paper(evaluation: Evaluation, tmp_path: Path) -> None:
     found = findings(evaluation)
-    written = {path.name: path.read_text() for path in write_figures(found, str(tmp_path))}
+    paths = write_figures(found, str(tmp_path))
+    written = {path.name: path.read_text() for path in paths if path.suffix != ".pdf"}
+    pictures = {path.stem for path in paths if path.suffix == ".svg"}
+    assert {path.stem for path in paths if path.suffix == ".pdf"} == pictures
+    assert all(path.read_bytes().startswith(b"%PDF-1.4") for path in paths if path.suffix == ".pdf")
+    assert {"mistakes-scan", "mistakes-clutrr"} <= pictures
+    assert {"mistakes.csv", "dials.csv", "gaps.csv", "profile.csv", "statuses.csv"} <= set(written)
     assert {"accuracy.svg", "known-and-new.svg", "dial-clutrr-k.svg", "accuracy.csv", "comparison.csv"} <= set(written)
     for name, text in written.items():
         if name.endswith(".svg"):

@@ -265,3 +265,16 @@ def test_rules_are_said_in_one_sentence() -> None:
         str(rule)
         == "In each picture the red circle that is in the same row as the blue square takes the color of the blue square."
     )
+
+
+def test_the_solver_is_an_answerer_and_the_ceiling(tmp_path: Path) -> None:
+    from recombine.data.generate import generate
+    from recombine.errors import UnknownName
+    from recombine.evaluate.evaluate import evaluate
+
+    folder = generate("abstract", tmp_path / "a", split="random", part="test", size=8)
+    found = evaluate(folder, {}, baselines=["solver", "imitator"])
+    shares = {run.name: sum(r.value for r in run.records) / len(run.records) for run in found.runs}
+    assert shares["solver"] == 1.0 > shares["imitator"]
+    with pytest.raises(UnknownName):
+        evaluate(generate("scan", tmp_path / "s", split="length", part="test", size=2), {}, baselines=["solver"])

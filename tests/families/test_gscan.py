@@ -549,7 +549,7 @@ def test_a_malformed_row_is_a_problem_of_that_row() -> None:
     texts = [str(batch.columns["command"][row]) for row in range(5)]
     texts[2] = "sing"
     damaged = dataclasses.replace(batch, columns={**batch.columns, "command": texts})
-    assert [(row, p.code) for row, p in gscan.validate_batch(damaged)] == [(2, "malformed")]
+    assert [(row, p.code) for row, p in gscan.validate_batch(damaged)] == [(2, "bad_command")]
     assert len(gscan.canonical_batch(damaged)) == 5
 
 

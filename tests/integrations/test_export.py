@@ -45,7 +45,7 @@ def test_every_layout_keeps_ids_and_right_answers(stack: str, rows: Path, tmp_pa
         held = {
             "trl": lambda r: (r["id"], r["answer"]), "sft": lambda r: (r["id"], r["completion"][0]["content"]),
             "verl": lambda r: (r["extra_info"]["id"], r["reward_model"]["ground_truth"]), "nemo-gym": lambda r: (r["id"], r["answer"]),
-            "openai-batch": None, "inspect": lambda r: (r["id"], r["target"]),
+            "skyrl": lambda r: (r["extras"]["id"], r["extras"]["answer"]), "openai-batch": None, "inspect": lambda r: (r["id"], r["target"]),
             "reasoning-gym": lambda r: (r["metadata"]["id"], r["answer"]),
         }[stack]  # fmt: skip
         if held is not None:

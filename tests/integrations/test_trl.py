@@ -13,7 +13,7 @@ pytest.importorskip("datasets")
 
 import recombine
 from recombine.episodes import Episode
-from recombine.integrations.trl import GridTools, Reward, ScatterTools, Spec, TowerTools, episode_reward
+from recombine.integrations.trl import EditTools, GridTools, Reward, ScatterTools, Spec, TowerTools, episode_reward
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -42,7 +42,7 @@ def test_rewards_are_picklable_and_log() -> None:
     assert logged == {"mistake": ["right", "unparsable"], "recombine/answered": 0.5}
 
 
-@pytest.mark.parametrize("kind", [GridTools, TowerTools, ScatterTools])
+@pytest.mark.parametrize("kind", [EditTools, GridTools, TowerTools, ScatterTools])
 def test_tools_have_docstrings_that_name_their_arguments(kind: type) -> None:
     tools = [
         f for name, f in inspect.getmembers(kind, inspect.isfunction) if name[0] != "_" and name not in ("reset", "get_reward")
@@ -67,6 +67,17 @@ def test_episodes_are_solved_by_tool_calls(name: str, options: dict[str, object]
         else:
             getattr(tools, word.lower())(*rest)
     assert episode_reward([tools], completions=["x"]) == [1.0] and tools.get_reward() == 1.0
+
+
+def test_an_abstract_task_is_solved_by_tool_calls() -> None:
+    spec = Spec("abstract", part="test", size=2, multi_turn=True)
+    tools = spec.environment_factory()
+    assert isinstance(tools, EditTools) and "Demonstration 1" in tools.reset(id=spec.rows[1].id)
+    for action in Episode(spec.rows[1]).expert():
+        verb, _, rest = action.partition(" ")
+        kind, _, place = rest.partition(" at ")
+        getattr(tools, verb.lower())(*([kind, place] if place else [rest] if rest else []))
+    assert episode_reward([tools]) == [1.0]
 
 
 def test_families_without_episodes_are_refused() -> None:

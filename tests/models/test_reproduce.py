@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from recombine.cli import main
 from recombine.errors import FileError, UnknownName, UsageError
 from recombine.models.experiments import SCALES, Experiment, Scale, Source, run
 from recombine.models.reproduce import Wish, reproduce
@@ -141,3 +142,20 @@ def test_a_sample_is_drawn_over_the_whole_part() -> None:
     sample = Source("clutrr", "generalization_23", "train", recipe="release").load("train", 60, 0)
     assert {e.meta["k"] for e in sample} == {2, 3}
     assert [e.id for e in sample] == sorted({e.id for e in sample})
+
+
+def test_the_decoder_of_nacs_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """-Dep removes the two connections from the previous word, in the drawing and in the gradients of the model."""
+    from recombine.models.figure_decoder import decoders, edges
+
+    assert main(["reproduce", "nacs-figure2", "--out", str(tmp_path)]) == 0
+    assert "es" in capsys.readouterr().out
+    drawn = (tmp_path / "nacs-figure2.svg").read_text()
+    assert drawn.count("stroke-dasharray") == 2
+    whole, severed = decoders().values()
+    assert [edge.name for edge in edges(whole) if not edge.is_there] == []
+    assert [edge.name for edge in edges(severed) if not edge.is_there] == ["es", "et"]
+    assert whole.embedding is not None and severed.embedding is None
+    (tmp_path / "nacs-figure2.svg").write_text("mine")
+    assert main(["reproduce", "nacs-figure2", "--out", str(tmp_path)]) == 2
+    assert (tmp_path / "nacs-figure2.svg").read_text() == "mine"

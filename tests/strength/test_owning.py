@@ -29,8 +29,11 @@ FILES: dict[tuple[str, str], list[str]] = {
     ("audit", "--html"): ["audit", "DATA/README.md", "--as", "scan"],
     ("verify", "--certificate"): ["verify", "DATA"],
     ("show", "--save"): ["show", "scan"],
+    ("identify", "--out"): ["identify", "scan", "--split", "length"],
+    ("rules", "--out"): ["rules", "scan", "--split", "length", "--lexicon", "lexicon.txt"],
 }
 """(verb, option) with an output file -> words that would write there."""
+ELSEWHERE = {("study", "--out")}  # tests/serve: it needs a study
 OUTPUTS = {"--out", "--html", "--certificate", "--save"}
 
 
@@ -61,7 +64,7 @@ def test_every_output_option_is_tried_here() -> None:
         parser = argparse.ArgumentParser()
         importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}").add_arguments(parser)
         found |= {(verb, word) for action in parser._actions for word in action.option_strings if word in OUTPUTS}
-    assert found == {(verb, "--out") for verb in FOLDERS} | set(FILES)
+    assert found == {(verb, "--out") for verb in FOLDERS} | set(FILES) | ELSEWHERE
 
 
 @pytest.mark.parametrize("verb", sorted(FOLDERS))
@@ -138,13 +141,13 @@ def test_demo_replaces_its_own_folder_and_nothing_else(
     out = tmp_path / "demo"
     assert main(["demo", "--size", "3", "--out", str(out)]) == 0
     assert main(["demo", "--size", "4", "--out", str(out)]) == 0
-    assert len(list((out / "scan").rglob("*.parquet"))) > 1
-    (out / "scan" / "mine.txt").write_text("years of work")
+    assert len(list((out / "data" / "scan").rglob("*.parquet"))) > 1
+    (out / "data" / "scan" / "mine.txt").write_text("years of work")
     capsys.readouterr()
     assert main(["demo", "--size", "5", "--out", str(out)]) == 2
     assert "was not written by Recombine" in capsys.readouterr().err
-    assert (out / "scan" / "mine.txt").read_text() == "years of work"
-    assert (out / "scan" / "manifest.json").is_file(), "with a foreign file in it nothing is deleted"
+    assert (out / "data" / "scan" / "mine.txt").read_text() == "years of work"
+    assert (out / "data" / "scan" / "manifest.json").is_file(), "with a foreign file in it nothing is deleted"
 
 
 def test_demo_checks_its_words_before_it_touches_anything(tmp_path: Path) -> None:

@@ -103,6 +103,21 @@ def test_rows_are_bounded_by_the_files(folder: Path, rows: int) -> None:
             verify(folder)
 
 
+@pytest.mark.parametrize("rows", [19, 21])
+def test_another_number_of_rows_is_never_silent(folder: Path, rows: int) -> None:
+    """Few enough rows to be opened: whoever reads the part is told, and so is `verify`."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    part = manifest["plan"]["parts"][0]
+    assert part["rows"] == 20
+    part["rows"] = part["available"] = part["job"]["stop"] = rows
+    manifest["counts"] = {"length/test": rows}
+    manifest["parts"][0]["rows"] = manifest["parts"][0]["shards"][0]["rows"] = rows
+    write(folder / "manifest.json", manifest)
+    with pytest.raises(FileError, match=f"has 20 rows, its manifest says {rows}"):
+        list(open_folder(folder).batches(0))
+    assert not verify(folder).ok
+
+
 def test_rows_of_an_unbounded_part_are_bounded_too(tmp_path: Path) -> None:
     out = generate("gscan", tmp_path / "g", split="compositional", part="train", size=5).path
     text = (out / "manifest.json").read_text()

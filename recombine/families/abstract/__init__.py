@@ -5,17 +5,17 @@ The stages are imported when they are first used, so that making an example does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.families.abstract.rows import SCHEMA
 from recombine.families.abstract.splits import OPTIONS, RECIPES, SPLITS
 
 if TYPE_CHECKING:
-    from recombine.abilities import Prompts
+    from recombine.abilities import Prompts, State
     from recombine.columns import Column
     from recombine.facets import Facet, Value
 
@@ -62,6 +62,31 @@ class AbstractFamily:
 
         return prompts
 
+    @property
+    def ACTIONS(self) -> tuple[str, ...]:
+        """Empty: edits have arguments."""
+        return ()
+
+    def begin(self, example: Example, settings: Mapping[str, Any]) -> State:
+        """The state in which the example's episode begins: the test world, to be edited."""
+        from recombine.families.abstract.acting import EditState
+
+        return EditState(example, settings)
+
+    def acting_task(self, example: Example, settings: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """What to do in an episode, in words for a model."""
+        from recombine.families.abstract.acting import TASK, checked
+
+        checked(settings)
+        return TASK
+
+    @property
+    def ANSWERERS(self) -> Mapping[str, Callable[[Example], str | None]]:
+        """The solver, which is the ceiling, and a baseline that imitates the last demonstration."""
+        from recombine.families.abstract.solver import imitator, solver
+
+        return {"solver": solver, "imitator": imitator}
+
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         from recombine.families.abstract.generate import sound
@@ -98,11 +123,36 @@ class AbstractFamily:
 
         return render(example, medium)
 
+    def depict(self, example: Example, solution: bool) -> str:
+        """The worlds as SVG; without the solution, the test output is a question mark and no rule is named."""
+        from recombine.families.abstract.render import picture, render
+
+        return str(render(example, "svg")) if solution else picture(example.world, None).svg()
+
     def score(self, example: Example, answer: str) -> Score:
         """Exact output world, in any of the four answer forms."""
         from recombine.families.abstract.score import score
 
         return score(example, answer)
+
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        from recombine.families.abstract import pairs
+
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        from recombine.families.abstract import pairs
+
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        from recombine.families.abstract import pairs
+
+        return pairs.pair_problems(first, second, facet)
 
     @property
     def FACETS(self) -> Mapping[str, Facet]:

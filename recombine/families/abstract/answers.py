@@ -48,6 +48,8 @@ class Scene:
         """What no world may have, as sentences."""
         found, taken = [], set()
         for t in self.things:
+            if t.size not in SIZES or t.color not in COLORS or t.shape not in SHAPES:
+                found.append(f"no object is a {t.color} {t.shape} of size {t.size}")
             reach = t.size if t.is_box else 1
             if not (0 <= t.row <= self.size - reach and 0 <= t.column <= self.size - reach):
                 found.append(f"{object_text(t)} does not fit the grid")

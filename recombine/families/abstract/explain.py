@@ -87,7 +87,7 @@ def readers_outputs(example: Example) -> dict[str, tuple[Scene, ...]]:
             found["wrong_operation"] = [Scene(task.test.size, tuple(t for t in task.test.things if t != target))]
         for name, description in weaker(rule.description):
             for thing in meant(task.test, description):
-                output = applied(task.test, thing, rule, _pivot(task.test, description, thing)) if thing != target else None
+                output = applied(task.test, thing, rule, pivot_of(task.test, description, thing)) if thing != target else None
                 if output is not None:
                     found.setdefault(name, []).append(output)
     return {
@@ -116,7 +116,8 @@ def meant(scene: Scene, description: Description) -> list[Thing]:
     return [binding[0] for binding in _bindings(scene, description)]
 
 
-def _pivot(scene: Scene, description: Description, thing: Thing) -> Thing | None:
+def pivot_of(scene: Scene, description: Description, thing: Thing) -> Thing | None:
+    """What the description's second phrase means if its first one means this object; None if that is not one object."""
     found = {binding[1] for binding in _bindings(scene, description) if binding[0] == thing and len(binding) > 1}
     return found.pop() if len(found) == 1 else None
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from recombine.draws import Ints
 from recombine.families.abstract.operations import (
     ADD_COLOR,
     ADD_HEADING,
@@ -62,12 +63,12 @@ FULL = -2
 # --- effects ---------------------------------------------------------------------------------------------------------
 
 
-def object_code(row: Any, column: Any, color: Any, shape: Any, size: Any) -> Any:
+def object_code(row: int, column: int, color: int, shape: int, size: int) -> Any:
     """An object as a number from 1."""
     return ((((row * 16 + column) * 4 + color) * 4 + shape) * 4 + size - 1) + 1
 
 
-def fits_in(things: Any, n: Any, grid: Any, i: Any, row: Any, column: Any, shape: Any, size: Any) -> Any:
+def fits_in(things: Ints, n: int, grid: int, i: int, row: int, column: int, shape: int, size: int) -> Any:
     """Whether an object of this shape and size may stand in the cell, object i left out: in the grid, and no other on it."""
     reach = size if shape == BOX else 1
     if row < 0 or column < 0 or row + reach > grid or column + reach > grid:
@@ -79,7 +80,7 @@ def fits_in(things: Any, n: Any, grid: Any, i: Any, row: Any, column: Any, shape
     return True
 
 
-def effect(things: Any, n: Any, grid: Any, op: Any, t: Any, p: Any) -> Any:
+def effect(things: Ints, n: int, grid: int, op: Ints, t: int, p: int) -> Any:
     """What the operation `op` (a row of the table) does to object t with pivot p; NO_EFFECT if it may not be done.
 
     Every part of the operation must change something, and the new object must fit.
@@ -128,7 +129,7 @@ def effect(things: Any, n: Any, grid: Any, op: Any, t: Any, p: Any) -> Any:
 # --- referents -------------------------------------------------------------------------------------------------------
 
 
-def holds(things: Any, relation: Any, i: Any, j: Any) -> Any:
+def holds(things: Ints, relation: int, i: int, j: int) -> Any:
     """Whether object i stands in the relation to object j; i and j differ."""
     if relation == SAME_ROW:
         return things[i, ROW] == things[j, ROW]
@@ -144,7 +145,7 @@ def holds(things: Any, relation: Any, i: Any, j: Any) -> Any:
     return things[i, SIZE] == things[j, SIZE]
 
 
-def look(things: Any, n: Any, sets: Any, fits: Any, rel: Any) -> None:
+def look(things: Ints, n: int, sets: Ints, fits: Ints, rel: Ints) -> None:
     """Fill `fits[2, 75]`, the objects that each phrase fits, and `rel[6, n]`, the objects to which each one is related."""
     everything = index_things(things, n, sets)
     for reading in range(2):
@@ -159,7 +160,7 @@ def look(things: Any, n: Any, sets: Any, fits: Any, rel: Any) -> None:
             rel[r, i] = found
 
 
-def glance(things: Any, n: Any, sets: Any, fits: Any, rel: Any, root: Any, first: Any, second: Any) -> None:
+def glance(things: Ints, n: int, sets: Ints, fits: Ints, rel: Ints, root: int, first: int, second: int) -> None:
     """Fill what one description needs of `fits` and `rel`: a part of what `look` does, for worlds that may be thrown away."""
     everything = index_things(things, n, sets)
     for reading in range(2):
@@ -176,7 +177,7 @@ def glance(things: Any, n: Any, sets: Any, fits: Any, rel: Any, root: Any, first
             rel[r, i] = found
 
 
-def is_bound(fits: Any, rel: Any, pattern: Any, first: Any, second: Any, can_share: Any, i: Any) -> Any:
+def is_bound(fits: Ints, rel: Ints, pattern: int, first: int, second: int, can_share: int, i: int) -> Any:
     """Whether the other phrases can be bound if the first one means object i."""
     if pattern == SIMPLE:
         return True
@@ -195,7 +196,7 @@ def is_bound(fits: Any, rel: Any, pattern: Any, first: Any, second: Any, can_sha
     return False
 
 
-def meant(fits: Any, rel: Any, pattern: Any, root: Any, first: Any, second: Any, can_share: Any) -> Any:
+def meant(fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: int, can_share: int) -> Any:
     """The set of objects that the description can mean."""
     found, left = 0, fits[root]
     while left:
@@ -206,7 +207,7 @@ def meant(fits: Any, rel: Any, pattern: Any, root: Any, first: Any, second: Any,
     return found
 
 
-def pivot_of(fits: Any, rel: Any, pattern: Any, first: Any, second: Any, can_share: Any, t: Any) -> Any:
+def pivot_of(fits: Ints, rel: Ints, pattern: int, first: int, second: int, can_share: int, t: int) -> Any:
     """The one object that the second phrase can mean if the first means t; -1 if there are several or none."""
     if pattern != ONE and pattern != NESTED:
         return -1
@@ -227,7 +228,7 @@ def pivot_of(fits: Any, rel: Any, pattern: Any, first: Any, second: Any, can_sha
 # --- elimination -----------------------------------------------------------------------------------------------------
 
 
-def may_change(things: Any, t: Any, shown: Any) -> Any:
+def may_change(things: Ints, t: int, shown: int) -> Any:
     """Whether the shown effect can be one on object t: nothing goes, or t goes."""
     if shown < CODE_BASE:
         return True
@@ -235,7 +236,7 @@ def may_change(things: Any, t: Any, shown: Any) -> Any:
     return code == shown // CODE_BASE
 
 
-def matching_operations(things: Any, n: Any, grid: Any, table: Any, shown: Any, ops: Any) -> Any:
+def matching_operations(things: Ints, n: int, grid: int, table: Ints, shown: int, ops: Ints) -> Any:
     """Write the operations that can give the shown effect on some object to `ops`; returns how many."""
     m = 0
     for o in range(table.shape[0]):
@@ -255,7 +256,9 @@ def matching_operations(things: Any, n: Any, grid: Any, table: Any, shown: Any, 
     return m
 
 
-def operation_masks(things: Any, n: Any, grid: Any, table: Any, shown: Any, ops: Any, m: Any, plain: Any, copied: Any) -> None:
+def operation_masks(
+    things: Ints, n: int, grid: int, table: Ints, shown: int, ops: Ints, m: int, plain: Ints, copied: Ints
+) -> None:
     """plain[t]: which of the m operations turn object t into what is shown; copied[t, p]: those that copy from p."""
     for t in range(n):
         plain[t] = 0
@@ -274,7 +277,7 @@ def operation_masks(things: Any, n: Any, grid: Any, table: Any, shown: Any, ops:
                         copied[t, p] |= 1 << k
 
 
-def surviving(fits: Any, rel: Any, form: Any, reading: Any, mask: Any, plain: Any, copied: Any, copies: Any) -> Any:
+def surviving(fits: Ints, rel: Ints, form: int, reading: int, mask: int, plain: Ints, copied: Ints, copies: int) -> Any:
     """Which operations of `mask` still fit the hypothesis in a world that was looked at; 0 if its referent is not unique."""
     second = form % N_STEPS
     first = form // N_STEPS % N_STEPS
@@ -294,8 +297,8 @@ def surviving(fits: Any, rel: Any, form: Any, reading: Any, mask: Any, plain: An
 
 
 def enumerate_space(
-    fits: Any, rel: Any, n: Any, deepest: Any, roots: Any, steps: Any, counts: Any, plain: Any, copied: Any, copies: Any,
-    reach: Any, forms: Any, reads: Any, masks: Any,
+    fits: Ints, rel: Ints, n: int, deepest: int, roots: Ints, steps: Ints, counts: Ints, plain: Ints, copied: Ints, copies: int,
+    reach: Ints, forms: Ints, reads: Ints, masks: Ints,
 ) -> Any:  # fmt: skip
     """List every hypothesis of the space that fits one demonstration; returns how many, or FULL.
 
@@ -363,8 +366,8 @@ def enumerate_space(
 
 
 def note(
-    fits: Any, rel: Any, form: Any, reading: Any, mask: Any, plain: Any, copied: Any, copies: Any, forms: Any, reads: Any,
-    masks: Any, m: Any,
+    fits: Ints, rel: Ints, form: int, reading: int, mask: int, plain: Ints, copied: Ints, copies: int, forms: Ints, reads: Ints,
+    masks: Ints, m: int,
 ) -> Any:  # fmt: skip
     """Append the hypothesis if some operation fits it; returns the new length."""
     left = surviving(fits, rel, form, reading, mask, plain, copied, copies)
@@ -375,7 +378,7 @@ def note(
 
 
 def predictions(
-    fits: Any, rel: Any, forms: Any, reads: Any, masks: Any, m: Any, plain: Any, copied: Any, copies: Any, rivals: Any
+    fits: Ints, rel: Ints, forms: Ints, reads: Ints, masks: Ints, m: int, plain: Ints, copied: Ints, copies: int, rivals: Ints
 ) -> Any:
     """rivals[h]: the operations of hypothesis h that do not give the test output. Returns how many hypotheses have some."""
     count = 0
@@ -388,7 +391,7 @@ def predictions(
 
 
 def count_rivals(
-    fits: Any, rel: Any, forms: Any, reads: Any, rivals: Any, m: Any, plain: Any, copied: Any, copies: Any, fewest: Any
+    fits: Ints, rel: Ints, forms: Ints, reads: Ints, rivals: Ints, m: int, plain: Ints, copied: Ints, copies: int, fewest: int
 ) -> Any:
     """How many hypotheses keep a rival operation in a world that was looked at; counting stops at `fewest`."""
     count = 0
@@ -401,7 +404,7 @@ def count_rivals(
 
 
 def keep_fitting(
-    fits: Any, rel: Any, forms: Any, reads: Any, masks: Any, rivals: Any, m: Any, plain: Any, copied: Any, copies: Any
+    fits: Ints, rel: Ints, forms: Ints, reads: Ints, masks: Ints, rivals: Ints, m: int, plain: Ints, copied: Ints, copies: int
 ) -> Any:
     """Drop the hypotheses that do not fit a world that was looked at; returns how many are left."""
     left = 0
@@ -413,7 +416,7 @@ def keep_fitting(
     return left
 
 
-def kept(masks: Any, m: Any) -> Any:
+def kept(masks: Ints, m: int) -> Any:
     """How many hypotheses with their operations are left."""
     total = 0
     for h in range(m):

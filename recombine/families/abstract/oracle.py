@@ -24,6 +24,7 @@ from recombine.families.abstract.oracle_elimination import (
     ordered,
     readings_of,
 )
+from recombine.families.abstract.oracle_numbers import form_number
 from recombine.families.abstract.oracle_outcomes import deeds, parse_deed
 from recombine.families.abstract.oracle_space import (
     BONDS,
@@ -112,6 +113,8 @@ def _laws(example: Example) -> Iterator[Problem]:
     if answer is None:
         yield Problem("wrong_label", f"the answer {example.answer[:80]!r} is no output world")
         return
+    if example.world is not None and example.world.output != answer:
+        yield Problem("wrong_column", "the columns gone and new do not give the answer's world for the test", place="gone")
     pairs = [(world_of(a), world_of(b)) for a, b in shown]
     test, output = world_of(example.inputs["test"]), world_of(answer.listed())
     if "description" not in example.meta:
@@ -173,6 +176,7 @@ def _judge_columns(example: Example, rule: Claimed, found: Elimination, against:
         "relations": [BONDS[b] for b in (rule.words[1], rule.words[3])][
             : DEPTHS.index(rule.depth) if rule.depth != "nested" else 2
         ],
+        "form": form_number(example),
         "clauses": min(DEPTHS.index(rule.depth), 2),
         "object_count": len(example.inputs["test"]),
         "demonstrations": len(example.inputs["demonstrations"]),

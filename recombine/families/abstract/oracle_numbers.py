@@ -29,8 +29,8 @@ def _operations() -> dict[str, int]:
     return {text: number for number, text in enumerate(listed)}
 
 
-def rule_number(example: Example) -> int:
-    """One number for description and operation."""
+def form_number(example: Example) -> int:
+    """One number for the description: pattern, first phrase, and a step for each clause."""
     said = str(example.meta["description"])
     codes = []
     for size, color, shape in _PHRASE.findall(said):
@@ -44,4 +44,9 @@ def rule_number(example: Example) -> int:
     number = pattern * 75 + codes[0]
     for step in (*steps, 0, 0)[:2]:
         number = number * 450 + step
-    return number * _OPERATIONS_ROOM + _operations()[str(example.meta["operation"])]
+    return number
+
+
+def rule_number(example: Example) -> int:
+    """One number for description and operation."""
+    return form_number(example) * _OPERATIONS_ROOM + _operations()[str(example.meta["operation"])]

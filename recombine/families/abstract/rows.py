@@ -182,8 +182,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
     values, job = batch.row(row), batch.job
     task = task_of(values)
     keep = (
-        "description", "operation", "pattern", "kind", "relations", "clauses", "object_count", "space", "survivors", "rivals_left",
-        "proved_unique", "determined",
+        "description", "operation", "pattern", "kind", "relations", "form", "clauses", "object_count", "space", "survivors",
+        "rivals_left", "proved_unique", "determined",
     )  # fmt: skip
     meta = {
         "recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed,

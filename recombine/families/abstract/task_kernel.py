@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.draws import below
+from recombine.draws import Ints, Words, below
 from recombine.families.abstract.kernel import (
     FULL,
     N_PHRASES,
@@ -28,7 +28,6 @@ from recombine.families.abstract.world_kernel import add_other, build, missing_d
 
 KERNEL = True
 LEAN = True
-Ints = NDArray[np.int64]
 
 # settings
 S_GRID, S_LOW, S_HIGH, S_DEMONSTRATIONS, S_POOL, S_ROUNDS, S_WORLD_TRIES, S_TEST_TRIES, S_DEEPEST = range(9)
@@ -81,7 +80,7 @@ class Sink(NamedTuple):
     unique: NDArray[np.int8]  # [rows]
 
 
-def draw_world(desk: Desk, w: int, form: int, op: Ints, settings: Ints, tries: int, with_decoys: bool, rng: Any) -> bool:
+def draw_world(desk: Desk, w: int, form: int, op: Ints, settings: Ints, tries: int, with_decoys: bool, rng: Words) -> bool:
     """Fill world w of the desk with one in which the rule applies; False if none was found.
 
     With decoys: objects are added one by one, and an object stays if it gives another careless reader something to find.
@@ -209,7 +208,7 @@ def draw_task(
     row: int,
     order: Ints,
     rejected: Ints,
-    rng: Any,
+    rng: Words,
 ) -> bool:
     """Make one row for the rule; False if the rule is given up."""
     row_op = grammar.table[op]
@@ -238,8 +237,8 @@ def draw_task(
 
 
 def draw_tasks(
-    states: Any, forms: Ints, ops: Ints, desk: Desk, grammar: Grammar, settings: Ints, sink: Sink, order: Ints, rejected: Ints,
-    rng: Any,
+    states: Words, forms: Ints, ops: Ints, desk: Desk, grammar: Grammar, settings: Ints, sink: Sink, order: Ints, rejected: Ints,
+    rng: Words,
 ) -> int:  # fmt: skip
     """Fill each row of the sink by the first of its rules that works; sink.rules says which, -1 if none. Returns how many failed."""
     failed = 0

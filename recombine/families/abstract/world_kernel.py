@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recombine.draws import below
+from recombine.draws import Ints, Words, below
 from recombine.families.abstract.kernel import N_PHRASES, NESTED, NO_EFFECT, ONE, SIMPLE, TWO, effect, fits_in, meant, pivot_of
 from recombine.families.abstract.operations import COPY
 from recombine.grid.codes import (
@@ -32,7 +32,7 @@ N_VALUES = 4
 CLASS_CODES, COLOR_CODES = 25, 5
 
 
-def dress(things: Any, k: Any, code: Any, rng: Any) -> None:
+def dress(things: Ints, k: int, code: int, rng: Words) -> None:
     """Give object k random attributes that the words of the phrase allow."""
     word, color, shape = code // CLASS_CODES, code // COLOR_CODES % COLOR_CODES - 1, code % COLOR_CODES - 1
     if word == NO_SIZE:
@@ -43,7 +43,7 @@ def dress(things: Any, k: Any, code: Any, rng: Any) -> None:
     things[k, SHAPE] = shape if shape >= 0 else below(rng, N_VALUES)
 
 
-def relate(things: Any, k: Any, relation: Any, other: Any, is_child: Any, grid: Any, rng: Any) -> None:
+def relate(things: Ints, k: int, relation: int, other: int, is_child: bool, grid: int, rng: Words) -> None:
     """Give object k a random cell, and what it needs to stand in the relation to `other` (as child: `other` stands in it to k)."""
     reach = things[k, SIZE] if things[k, SHAPE] == BOX else 1
     things[k, ROW] = below(rng, grid - reach + 1)
@@ -67,12 +67,12 @@ def relate(things: Any, k: Any, relation: Any, other: Any, is_child: Any, grid: 
         things[k, COLUMN] = things[other, COLUMN] + below(rng, span)
 
 
-def is_placed(things: Any, k: Any, grid: Any) -> Any:
+def is_placed(things: Ints, k: int, grid: int) -> Any:
     """Whether object k fits among the objects before it."""
     return fits_in(things, k, grid, k, things[k, ROW], things[k, COLUMN], things[k, SHAPE], things[k, SIZE])
 
 
-def scatter(things: Any, k: Any, grid: Any, rng: Any) -> Any:
+def scatter(things: Ints, k: int, grid: int, rng: Words) -> Any:
     """Give object k a random cell that is free; returns whether one was found."""
     for _ in range(PLACE_TRIES):
         relate(things, k, -1, 0, False, grid, rng)
@@ -81,12 +81,12 @@ def scatter(things: Any, k: Any, grid: Any, rng: Any) -> Any:
     return False
 
 
-def parent_of(pattern: Any, k: Any) -> Any:
+def parent_of(pattern: int, k: int) -> Any:
     """The phrase on which phrase k > 0 hangs."""
     return 1 if pattern == NESTED and k == 2 else 0
 
 
-def build(things: Any, pattern: Any, codes: Any, relations: Any, n: Any, grid: Any, rng: Any) -> Any:
+def build(things: Ints, pattern: int, codes: Ints, relations: Ints, n: int, grid: int, rng: Words) -> Any:
     """A world of n objects that may suit the description; returns False if the draw went wrong.
 
     codes[k] is phrase k; relations[k] is how the phrase above it is related to it.
@@ -125,7 +125,7 @@ def build(things: Any, pattern: Any, codes: Any, relations: Any, n: Any, grid: A
     return True
 
 
-def add_other(things: Any, k: Any, pattern: Any, codes: Any, relations: Any, nodes: Any, grid: Any, rng: Any) -> Any:
+def add_other(things: Ints, k: int, pattern: int, codes: Ints, relations: Ints, nodes: int, grid: int, rng: Words) -> Any:
     """Object k: like a phrase and elsewhere; like a phrase but for one attribute, and related; or anything."""
     for _ in range(PLACE_TRIES):
         kind = below(rng, 8)
@@ -157,7 +157,7 @@ def add_other(things: Any, k: Any, pattern: Any, codes: Any, relations: Any, nod
 
 
 def suits(
-    things: Any, n: Any, grid: Any, fits: Any, rel: Any, pattern: Any, root: Any, first: Any, second: Any, op: Any
+    things: Ints, n: int, grid: int, fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: int, op: Ints
 ) -> Any:
     """The effect of the rule in a world that was looked at; NO_EFFECT unless object 0 is meant under every reading.
 
@@ -172,12 +172,12 @@ def suits(
     return effect(things, n, grid, op, 0, 1 if op[COPY] >= 0 else -1)
 
 
-def is_tempting(fits: Any, rel: Any, pattern: Any, root: Any, first: Any, second: Any) -> Any:
+def is_tempting(fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: int) -> Any:
     """Whether the reader of this weaker description finds another object than 0."""
     return meant(fits, rel, pattern, root, first, second, 0) & ~1 != 0
 
 
-def weaker(code: Any, word: Any) -> Any:
+def weaker(code: int, word: int) -> Any:
     """The phrase without its size word (0), colour word (1) or shape word (2); the same code if it has none."""
     if word == 0:
         return code % CLASS_CODES
@@ -186,7 +186,7 @@ def weaker(code: Any, word: Any) -> Any:
     return code - code % COLOR_CODES
 
 
-def missing_decoys(fits: Any, rel: Any, pattern: Any, root: Any, first: Any, second: Any) -> Any:
+def missing_decoys(fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: int) -> Any:
     """How many careless readers (one drops a word or a clause) find no other object in this world."""
     here = fits[0]
     missing = 0

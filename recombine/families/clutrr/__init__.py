@@ -11,7 +11,7 @@ from recombine.abilities import Prompts
 from recombine.columns import Column
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
-from recombine.families.clutrr import explain, facets, generate, native, oracle, plan, prompts, render, score, survey
+from recombine.families.clutrr import explain, facets, generate, native, oracle, pairs, plan, prompts, render, score, survey
 from recombine.families.clutrr.kinship import CONVENTION
 from recombine.families.clutrr.options import OPTIONS
 from recombine.families.clutrr.splits import SPLITS
@@ -70,6 +70,19 @@ class ClutrrFamily:
     def size(self, job: Job) -> int:
         """How many rows the job's part holds."""
         return generate.size(job)
+
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        return pairs.pair_problems(first, second, facet)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from recombine.core import Claim, Example
 from recombine.families.clutrr.kinship import NEUTRAL, RELATIONS
-from recombine.families.clutrr.language import store
+from recombine.families.clutrr.language import rich, store
 from recombine.families.clutrr.plan import KINDS, StoryPlan
 from recombine.predicates.judge import Seen, holds
 
@@ -62,8 +62,14 @@ def _lengths(plan: StoryPlan) -> list[int]:
     if len(plan.paraphrases) == len(plan.facts):
         return [1] * len(plan.facts)
     known = store.paraphrases()
-    places = [code >> 1 for code in plan.paraphrases]
-    return [store.frames()[known[at].frame].facts if 0 <= at < len(known) else 1 for at in places]
+    found = []
+    for code in plan.paraphrases:
+        frame = rich.frame_of(code)
+        if frame:
+            found.append(frame.facts)
+        else:
+            found.append(store.frames()[known[code >> 1].frame].facts if 0 <= code >> 1 < len(known) else 1)
+    return found
 
 
 def _dials(example: Example) -> Mapping[str, Any]:
@@ -112,7 +118,9 @@ def _wrong_wording(example: Example, role: str) -> str:
         return ""
     known, wanted = store.paraphrases(), "heldout" if role == "test" else "train"
     for code in example.plan.paraphrases:
-        if 0 <= code >> 1 < len(known) and known[code >> 1].portion != wanted:
+        frame = rich.frame_of(code)
+        portion = frame.side if frame else known[code >> 1].portion if 0 <= code >> 1 < len(known) else wanted
+        if portion != wanted:
             return f"its paraphrase {code} is for {'training' if wanted == 'heldout' else 'testing'}"
     return ""
 

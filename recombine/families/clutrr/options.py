@@ -9,6 +9,7 @@ from typing import Any
 from recombine.core import Job, Option, option
 from recombine.errors import BadOption, shown
 from recombine.facets import Facet
+from recombine.families.clutrr.kinship import REGISTERS
 from recombine.families.clutrr.sound.grammar import MAX_K
 from recombine.families.clutrr.sound.rules import ALL, NONE
 from recombine.families.clutrr.splits import HeldOut, contents, hold_out
@@ -40,6 +41,14 @@ OPTIONS: Mapping[str, Option] = {
         choices=("stated", "none"),
     ),
     "language": Option("paraphrase", "how facts are worded", choices=("paraphrase", "simple")),
+    "style": Option(
+        "auto",
+        "`plain`: a formal kinship word beside a name; `rich`: as people write; `mixed`: half of each. auto: rich in sound",
+        choices=("auto", "plain", "rich", "mixed"),
+    ),
+    "coreference": Option(0.35, "share of rich wordings that name a relative only in the next sentence", low=0, high=1),
+    "colloquial": Option(0.5, "share of rich wordings with colloquial words (dad, granny, …)", low=0, high=1),
+    "register": Option("plain", "what kind of text a rich story is", choices=REGISTERS),
     "paraphrases": Option("split", "whether train and test use different paraphrases", choices=("split", "shared")),
     "store": Option(1.0, "fraction of the paraphrase store in use", low=0.01, high=1),
     "templates": Option("", "a template file of the original authors to word stories with"),
@@ -75,6 +84,7 @@ class Dials:
     held: HeldOut
     dropped: frozenset[str]
     values: Mapping[str, Any]
+    style: str
 
 
 def dials(job: Job) -> Dials:
@@ -96,7 +106,21 @@ def dials(job: Job) -> Dials:
     levels = values["levels"] or (3 if is_release else 6)
     rule = hold_out(job.split).held_out(values["hold_out"])
     dropped = NONE if values["conventions"] == "none" else ALL
-    return Dials(ks, mask, held.role, levels, low, high, marriage, mentions, rule, dropped, values)
+    return Dials(
+        ks, mask, held.role, levels, low, high, marriage, mentions, rule, dropped, values, style_of(job.recipe, values)
+    )
+
+
+def style_of(recipe: str, values: Mapping[str, Any]) -> str:
+    """The style of a job's stories. Only `sound` has rich ones; template files and plain sentences have no style."""
+    asked = str(values["style"])
+    if recipe == "release":
+        if asked not in ("auto", "plain"):
+            raise BadOption(f"style is {asked}, but the recipe release has only plain; use --recipe sound.")
+        return "plain"
+    if values["templates"] or values["language"] == "simple":
+        return "plain"
+    return "rich" if asked == "auto" else asked
 
 
 def _lengths(text: str) -> tuple[int, ...]:

@@ -19,8 +19,10 @@ from recombine.errors import shown
 from recombine.families.clutrr import oracle_kernel as laws
 from recombine.families.clutrr.claims import CLAIMS, RANKED, is_held_out
 from recombine.families.clutrr.kinship import CODES, RELATIONS
+from recombine.families.clutrr.language import rich
 from recombine.families.clutrr.language.parser import Unreadable, differences, read_question, read_story
-from recombine.families.clutrr.language.proofreader import retold
+from recombine.families.clutrr.language.proofreader import retold, retold_richly
+from recombine.families.clutrr.oracle_reader import Ambiguous, read_rich_story
 from recombine.families.clutrr.oracle_rules import kinship
 from recombine.families.clutrr.oracle_shape import MAX_NAMED, columns_of, rows_of
 from recombine.families.clutrr.plan import StoryPlan, example
@@ -29,7 +31,8 @@ from recombine.families.clutrr.release.oracle import validate_release
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-COMPILE_FROM_ROWS = 300
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 10_000, 300
+"""So many interpreted rows take as long as compiling the laws does, or as loading them from disk does."""
 _MODULE = "recombine.families.clutrr.oracle_kernel"
 
 LAWS: Mapping[int, tuple[str, str]] = {
@@ -82,7 +85,7 @@ def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
     rows, reasons = rows_of(batch.columns)
     is_sound = batch.job.recipe == "sound"
     conventions = dict(batch.job.options).get("conventions", "stated") != "none"
-    compiled = kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS)
+    compiled = kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     bits = _broken(rows, len(batch), conventions, compiled) if is_sound else np.zeros(len(batch), np.int64)
     for row in range(len(batch)):
         if row in reasons:
@@ -100,7 +103,9 @@ def broken_bits(batch: Batch) -> NDArray[np.int64]:
     """The laws that each row of a `sound` batch breaks (bits of `LAWS`), graph and proof only."""
     rows, reasons = rows_of(batch.columns)
     conventions = dict(batch.job.options).get("conventions", "stated") != "none"
-    found = _broken(rows, len(batch), conventions, kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS))
+    found = _broken(
+        rows, len(batch), conventions, kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
+    )
     found[list(reasons)] = laws.BAD_PATH
     return found
 
@@ -183,19 +188,47 @@ def _text_problems(one: Example) -> list[Problem]:
     story = str(one.inputs["story"])
     facts = [(RELATIONS[f.relation], plan.names[f.subject], plan.names[f.relative]) for f in plan.facts]
     genders = {name: ("female", "male")[g] for name, g in zip(plan.names, plan.genders, strict=True)}
+    is_rich = any(rich.frame_of(code) for code in plan.paraphrases)
     try:
-        said = differences(read_story(story, plan.names), facts, genders)
+        reading = read_rich_story(story, plan.names) if is_rich else read_story(story, plan.names)
+        said = differences(reading, facts, genders)
         asked = read_question(str(one.inputs["question"]), plan.names)
     except Unreadable as problem:
-        return [Problem("unreadable", str(problem))]
+        return [Problem("ambiguous_text" if isinstance(problem, Ambiguous) else "unreadable", str(problem))]
     found = [Problem("wrong_text", f"the story and its facts differ: {'; '.join(said[:3])}")] if said else []
     if asked != (plan.names[plan.query[0]], plan.names[plan.query[1]]):
         found.append(Problem("wrong_question", f"{shown(one.inputs['question'])} does not ask what the query asks"))
     triples = [fact.triple for fact in plan.facts]
-    style: Any = options.get("language", "paraphrase")
-    if retold(plan.paraphrases, triples, plan.names, plan.genders, style) != story.replace("[", "").replace("]", ""):
+    language: Any = options.get("language", "paraphrase")
+    if is_rich:
+        again = retold_richly(plan.paraphrases, triples, plan.names, plan.genders, str(options.get("register", "plain")))
+    else:
+        again = retold(plan.paraphrases, triples, plan.names, plan.genders, language)
+    if reason := _wrong_style(one, options):
+        found.append(Problem("wrong_style", reason))
+    if again != story.replace("[", "").replace("]", ""):
         found.append(Problem("wrong_paraphrases", f"the story is not told in the paraphrases {shown(list(plan.paraphrases))}"))
     return found
+
+
+def _wrong_style(one: Example, options: Mapping[str, Any]) -> str:
+    """Whether the paraphrases are of the style, and of the shares 0 and 1 of the dials, that the options ask for."""
+    asked = str(options.get("style", "auto"))
+    if one.recipe != "sound" or options.get("language", "paraphrase") == "simple":
+        asked = "plain"
+    frames = [rich.frame_of(code) for code in one.plan.paraphrases]
+    kinds = {"rich" if frame else "plain" for frame in frames}
+    wanted = {"auto": [{"rich"}], "mixed": [{"rich"}, {"plain"}]}.get(asked, [{asked}])
+    if kinds not in wanted:
+        return f"style is {asked}, but the story is {' and '.join(sorted(kinds))}"
+    across = {frame.kind == 0 for frame in frames if frame}
+    if True in across and float(options.get("coreference", 0.35)) == 0:
+        return "coreference is 0, but a relative is named only in the next sentence"
+    if float(options.get("colloquial", 0.5)) == 0 and any(
+        code >> 1 & 1 for code in one.plan.paraphrases if rich.frame_of(code)
+    ):
+        return "colloquial is 0, but the words are colloquial"
+    return ""
 
 
 __all__ = ["CLAIMS", "FREE_COLUMNS", "LAWS", "broken_bits", "validate", "validate_batch"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recombine.core import Batch, Example, Family
+from recombine.core import Batch, Example, Family, RowExample, RowFields
 from recombine.errors import FileError
 from recombine.families.clutrr.kinship import CODES, RELATIONS
 from recombine.keys import Stream
@@ -113,42 +113,84 @@ def _grouped(values: Sequence[int], width: int) -> list[tuple[int, ...]]:
 
 
 def example(batch: Batch, row: int) -> Example:
-    """The readable view of a row; its meta carries the scalar columns and the job. A row of the wrong shape is a `FileError`."""
-    cells = batch.row(row)
-    lengths = {name: len(cells[name]) for name in ("facts", "places", "kinds", "query", "names", "genders", "proof", "family")}
-    facts_told = lengths["facts"] // 3
+    """The readable view of a row; its meta carries the scalar columns and the job.
+
+    A row of the wrong shape is a `FileError` when its inputs, plan or world are read.
+    """
+    return RowExample.at(this_family(), batch, row, _FIELDS)
+
+
+_LISTS = ("facts", "places", "kinds", "query", "names", "genders", "proof", "family")
+
+
+def _lists(batch: Batch, row: int) -> list[list[Any]]:
+    """The list columns of a row in the order of `_LISTS`, if their lengths fit each other and their numbers mean something."""
+    cells = [batch.value(name, row) for name in _LISTS]
+    facts, places, kinds, query, names, genders, proof, family = cells
+    people, relations = len(names), len(RELATIONS)
     if (
-        lengths["facts"] % 3 or lengths["proof"] % 6 or lengths["family"] % 4 or lengths["query"] != 2
-        or not lengths["places"] == lengths["kinds"] == facts_told or lengths["names"] != lengths["genders"]
-        or not all(0 <= p < lengths["names"] for p in cells["query"])
-        or not all(0 <= v < (lengths["names"] if i % 3 else len(RELATIONS)) for i, v in enumerate(cells["facts"]))
+        len(facts) % 3 or len(proof) % 6 or len(family) % 4 or len(query) != 2
+        or not 3 * len(places) == 3 * len(kinds) == len(facts) or people != len(genders)
+        or not all(0 <= p < people for p in query)
+        or not all(0 <= r < relations for r in facts[::3])
+        or not all(0 <= p < people for p in (*facts[1::3], *facts[2::3]))
     ):  # fmt: skip
+        lengths = {name: len(cell) for name, cell in zip(_LISTS, cells, strict=True)}
         raise FileError(f"row {batch.id(row)} is malformed: its lists have the lengths {lengths}. Run `recombine verify`.")
-    facts = tuple(
-        Fact(r, s, o, place, kind)
-        for (r, s, o), place, kind in zip(_grouped(cells["facts"], 3), cells["places"], cells["kinds"], strict=True)
+    return cells
+
+
+def _inputs(batch: Batch, row: int) -> dict[str, Any]:
+    """`inputs_of` without making the plan."""
+    facts, _, _, query, names, genders, _, _ = _lists(batch, row)
+    return {
+        "story": batch.value("story", row),
+        "question": batch.value("question", row),
+        "query": [names[query[0]], names[query[1]]],
+        "entities": names,
+        "graph": {
+            "edges": [[subject, relative] for subject, relative in zip(facts[1::3], facts[2::3], strict=True)],
+            "relations": [RELATIONS[relation] for relation in facts[::3]],
+            "genders": genders,
+            "query": query,
+        },
+    }
+
+
+def _plan(batch: Batch, row: int) -> StoryPlan:
+    facts, places, kinds, query, names, genders, proof, _ = _lists(batch, row)
+    return StoryPlan(
+        names=tuple(names),
+        genders=tuple(genders),
+        facts=tuple(
+            Fact(r, s, o, place, kind) for (r, s, o), place, kind in zip(_grouped(facts, 3), places, kinds, strict=True)
+        ),
+        query=(query[0], query[1]),
+        proof=tuple(Step(*six) for six in _grouped(proof, 6)),
+        paraphrases=tuple(batch.value("paraphrases", row)),
     )
-    plan = StoryPlan(
-        names=tuple(cells["names"]),
-        genders=tuple(cells["genders"]),
-        facts=facts,
-        query=(cells["query"][0], cells["query"][1]),
-        proof=tuple(Step(*six) for six in _grouped(cells["proof"], 6)),
-        paraphrases=tuple(cells["paraphrases"]),
-    )
-    people = _grouped(cells["family"], 4)
-    world = People(*(tuple(person[i] for person in people) for i in range(4)))
+
+
+def _world(batch: Batch, row: int) -> People:
+    people = _grouped(_lists(batch, row)[-1], 4)
+    return People(*(tuple(person[i] for person in people) for i in range(4)))
+
+
+def _meta(batch: Batch, row: int) -> dict[str, Any]:
     job = batch.job
-    meta = {name: cells[name] for name in ("k", "noise", "fact_count", "clause", "held_out", "memory", "target")}
+    told = ("k", "noise", "fact_count", "clause", "held_out", "memory", "target")
+    meta = {name: batch.value(name, row) for name in told}
     meta |= {"recipe": job.recipe, "split": job.split, "part": job.part, "options": dict(job.options)}
     if job.split == HOLD_OUT:
         from recombine.families.clutrr.options import OPTIONS
 
         meta[PREDICATE] = predicate_text(job, OPTIONS)
-    if cells["members"]:
-        meta["members"] = cells["members"]
-    shown = inputs_of(cells["story"], cells["question"], plan)
-    return Example(this_family(), batch.id(row), shown, cells["target"], plan, world, meta)
+    if members := batch.value("members", row):
+        meta["members"] = members
+    return meta
+
+
+_FIELDS = RowFields(_inputs, lambda batch, row: str(batch.value("target", row)), _plan, _world, _meta)
 
 
 def canonical(example: Example) -> bytes:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
-from recombine.checks import by_row
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
-from recombine.families.gscan import explain, facets, generate, native, oracle, prompts, render, score, splits, survey
+from recombine.families.gscan import explain, facets, generate, native, oracle, pairs, prompts, render, score, splits, survey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,6 +93,19 @@ class GscanFamily:
         """The same for a whole batch, for these facets."""
         return facets.facet_columns(batch, names)
 
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        return pairs.pair_problems(first, second, facet)
+
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row: the plan is the command, the world has the target as its first object."""
         return generate.example(self, batch, row)
@@ -112,7 +124,9 @@ class GscanFamily:
 
     def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
         """Each broken law with the row that breaks it."""
-        return by_row(range(len(batch)), lambda row: oracle.validate(self.example(batch, row)))
+        from recombine.families.gscan.oracle_batch import validate_batch
+
+        return validate_batch(lambda row: self.example(batch, row), batch)
 
     def explain(self, example: Example) -> Explanation:
         """Why this object and these actions, and what each shortcut reader does instead."""
@@ -122,9 +136,19 @@ class GscanFamily:
         """The world and the command for people, prompts or pixels."""
         return render.render(example, medium)
 
+    def depict(self, example: Example, solution: bool) -> str:
+        """The world as SVG, with or without the target, the roles and the way."""
+        from recombine.grid.render import picture
+
+        return picture(example, show_answer=solution).svg()
+
     def score(self, example: Example, answer: str) -> Score:
         """Exact match of the actions."""
         return score.score(example, answer)
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> list[Score]:
+        """The verdict on one answer to each of these rows."""
+        return score.score_batch(self, batch, rows, answers, named)
 
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a released `dataset.txt`, as a stream."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -12,13 +12,13 @@ import numpy as np
 
 from recombine import kernels, keys
 from recombine.columns import Coded, Ragged
-from recombine.core import Batch, ColumnType, Example, Job, option
+from recombine.core import Batch, ColumnType, Example, Job, RowExample, RowFields, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
 from recombine.families.gscan.facets import facet_columns
 from recombine.families.gscan.plan import TEMPLATES, commands, parse_command
 from recombine.families.gscan.release import pool
-from recombine.families.gscan.rows import COMPILE_FROM_ROWS, Rows
+from recombine.families.gscan.rows import COMPILE_FROM_ROWS, LOAD_FROM_ROWS, Rows
 from recombine.families.gscan.sound import kernel as names
 from recombine.families.gscan.splits import (
     MAIN,
@@ -35,7 +35,7 @@ from recombine.families.gscan.splits import (
     tags,
 )
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
-from recombine.grid.world import WORLD_SCHEMA, action_column, inputs_of, world_columns, world_of
+from recombine.grid.world import WORLD_SCHEMA, action_column, actions_at, inputs_at, world_at, world_columns
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_text, too_rare
 
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
 
 
 def _sound(job: Job) -> Batch:
-    rows, dials = job.stop - job.start, sound_dials(job)
+    rows, (dials, tables) = job.stop - job.start, _tables(job.rows(0, 0), rules())
     grid = int(dials[names.GRID])
     made = layout.new_rows(rows, int(dials[names.HIGH]), grid)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     shared = replace(job, options=tuple(pair for pair in job.options if pair[0] != "k"))  # k changes the first k rows only
     states = keys.states(shared.base(), job.start, job.stop)
-    kernel = kernels.for_rows(KERNEL_NAME, rows, COMPILE_FROM_ROWS)
-    count = kernel.sound_rows(states, job.start, dials, sound_rules(job), made, rejected)
+    kernel = kernels.for_rows(KERNEL_NAME, rows, COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
+    count = kernel.sound_rows(states, job.start, dials, tables, made, rejected)
     if count < rows:
         raise Infeasible(
             f"row {job.start + count} of {job.key} was not found in {names.MAX_ATTEMPTS} draws: hardly any action sequence has such a "
@@ -112,6 +112,12 @@ def _sound(job: Job) -> Batch:
         )
     counts = {reason: int(n) for reason, n in zip(REJECTIONS, rejected, strict=True) if n}
     return Batch(job, job.start, columns(grid, made), counts)
+
+
+@lru_cache(maxsize=16)
+def _tables(job: Job, known: tuple[Rule, ...]) -> tuple[NDArray[np.int64], names.Rules]:  # noqa: ARG001 - part of the key
+    """What the kernel takes besides the rows' states; kept, because single rows are asked for again and again."""
+    return sound_dials(job), sound_rules(job)
 
 
 SOURCE = Source(_sound, facet_columns)
@@ -253,13 +259,21 @@ def columns(grid: int, rows: Rows) -> dict[str, Column]:
 
 # --- one row ---------------------------------------------------------------------------------------------------------
 
-_HIDDEN = frozenset({"command", "actions", *WORLD_SCHEMA})
+_TOLD = tuple(name for name in SCHEMA if name not in WORLD_SCHEMA and name not in ("command", "actions"))
 
 
 def example(family: Family, batch: Batch, row: int) -> Example:
     """The readable view of one row: the plan is the command, the world has the target as its first object."""
-    values = batch.row(row)
-    world, job = world_of(values), batch.job
+    return RowExample.at(family, batch, row, _FIELDS)
+
+
+def _meta(batch: Batch, row: int) -> dict[str, Any]:
+    return {**_job_meta(batch.job), **{name: batch.value(name, row) for name in _TOLD}}
+
+
+@lru_cache(maxsize=16)
+def _job_meta(job: Job) -> Mapping[str, Any]:
+    """What `meta` says of every row of a job."""
     meta: dict[str, Any] = {"recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed}
     if SPLITS[job.split].by_length:
         meta["cutoff"] = option(job, OPTIONS, "cutoff")
@@ -267,10 +281,10 @@ def example(family: Family, batch: Batch, row: int) -> Example:
         meta["shots"] = option(job, OPTIONS, "k")
     if job.split == HOLD_OUT:
         meta[PREDICATE] = predicate_text(job, OPTIONS)
-    meta |= {name: value for name, value in values.items() if name not in _HIDDEN}
-    inputs = {"command": values["command"], **inputs_of(world)}
-    command = parse_command(values["command"])
-    return Example(family, batch.id(row), inputs, ",".join(values["actions"]), command, world, meta)
+    return meta
+
+
+_FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batch.value("command", row)), world_at, _meta)
 
 
 def canonical(example: Example) -> bytes:

@@ -26,8 +26,8 @@ ROW_SIGN = (0, 1, 1, 1, 0, -1, -1, -1)
 COLUMN_SIGN = (1, 1, 0, -1, -1, -1, 0, 1)
 
 
-COMPILE_FROM_ROWS = 400
-"""Interpreted rows take milliseconds here, so compiled kernels pay earlier than elsewhere."""
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 12_000, 400
+"""So many interpreted rows take as long as compiling the kernels does, or as loading them from disk does."""
 SIZE_WORDS, COLOR_WORDS, NOUNS, MANNERS, VERBS = 3, 5, 3, 5, 3
 """How many values each digit of a command's number has, from the last digit on."""
 COMMANDS = SIZE_WORDS * COLOR_WORDS * NOUNS * MANNERS * VERBS

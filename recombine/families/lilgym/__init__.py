@@ -75,6 +75,25 @@ class LilGymFamily:
         return oracle.CLAIMS
 
     @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        from recombine.families.lilgym import pairs
+
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        from recombine.families.lilgym import pairs
+
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        from recombine.families.lilgym import pairs
+
+        return pairs.pair_problems(first, second, facet)
+
+    @property
     def FACETS(self) -> Mapping[str, Facet]:
         """What predicates, pairs and charts say of an example, by name."""
         from recombine.families.lilgym import facets

@@ -107,6 +107,25 @@ class ReascanFamily:
 
         return pick(job, rows)
 
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        from recombine.grid import pairs
+
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        from recombine.families.reascan import pairs
+
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        from recombine.families.reascan import pairs
+
+        return pairs.pair_problems(first, second, facet)
+
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""
         from recombine.families.reascan.rows import example
@@ -149,11 +168,23 @@ class ReascanFamily:
 
         return render(example, example.plan.description, medium)
 
+    def depict(self, example: Example, solution: bool) -> str:
+        """The world as SVG, with or without the target, the roles and the way."""
+        from recombine.grid.render import picture
+
+        return picture(example, show_answer=solution).svg()
+
     def score(self, example: Example, answer: str) -> Score:
         """Exact match of the actions."""
         from recombine.families.reascan.score import score
 
         return score(example, answer)
+
+    def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> list[Score]:
+        """The verdict on one answer to each of these rows."""
+        from recombine.families.reascan.score import score_batch
+
+        return score_batch(self, batch, rows, answers, named)
 
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """Figures about a file."""

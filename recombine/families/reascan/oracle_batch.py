@@ -26,6 +26,8 @@ from recombine.families.reascan.splits import OPTIONS
 Bools = NDArray[np.bool_]
 
 KERNEL_NAME = "recombine.families.reascan.oracle_kernel"
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 8_000, 400
+"""So many interpreted rows take as long as compiling the kernels does, or as loading them from disk does."""
 ACTIONS = ("walk", "push", "pull", "stay", "turn left", "turn right")
 COLORS = ("red", "blue", "green", "yellow")
 SHAPES = ("circle", "cylinder", "square", "box")
@@ -81,7 +83,7 @@ def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]
     def plain(row: int) -> list[Problem]:
         return oracle.validate(example(family, batch, row))
 
-    if not kernels.is_worth_compiling(KERNEL_NAME, len(batch)):
+    if not kernels.is_worth_compiling(KERNEL_NAME, len(batch), COMPILE_FROM_ROWS, LOAD_FROM_ROWS):
         yield from by_row(range(len(batch)), plain)
         return
     try:

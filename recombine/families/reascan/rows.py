@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.columns import Coded, Ragged, Text
-from recombine.core import Batch, ColumnType, Example, Family, option
+from recombine.core import Batch, ColumnType, Example, Family, Job, RowExample, RowFields, option
 from recombine.families.reascan import kernel
 from recombine.families.reascan.plan import (
     MAX_PHRASES,
@@ -29,7 +29,7 @@ from recombine.families.reascan.plan import (
 )
 from recombine.families.reascan.splits import OPTIONS, Combination
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, DIRECTIONS, HEADINGS, SHAPES, VERBS
-from recombine.grid.world import WORLD_SCHEMA, World, inputs_of, world_of
+from recombine.grid.world import WORLD_SCHEMA, World, actions_at, inputs_at, world_at
 from recombine.predicates.draw import HOLD_OUT, PREDICATE
 
 if TYPE_CHECKING:
@@ -311,27 +311,28 @@ _DIRECTION = _direction_table()
 
 def example(family: Family, batch: Batch, row: int) -> Example:
     """The readable view of one row; works from the columns of SCHEMA alone."""
-    values = batch.row(row)
-    world = world_of(values)
-    command, _ = parse_command(values["command"])
-    job = batch.job
-    meta = {name: value for name, value in values.items() if name not in WORLD_SCHEMA and name not in ("command", "actions")}
-    meta |= {"recipe": job.recipe, "split": job.split, "part": job.part, "index": batch.start + row}
-    if batch.indices is not None:
-        meta["index"] = int(batch.indices[row])
-    meta["seed"] = job.seed
+    return RowExample.at(family, batch, row, _FIELDS)
+
+
+def _meta(batch: Batch, row: int) -> dict[str, Any]:
+    meta = {name: batch.value(name, row) for name in _TOLD}
+    meta |= _job_meta(batch.job)
+    meta["index"] = batch.index(row)
+    return meta
+
+
+@functools.lru_cache(maxsize=16)
+def _job_meta(job: Job) -> Mapping[str, Any]:
+    """What `meta` says of every row of a job."""
+    meta: dict[str, Any] = {"recipe": job.recipe, "split": job.split, "part": job.part, "index": 0, "seed": job.seed}
     meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots", "c2_relations")}
     if job.split == HOLD_OUT:
         meta[PREDICATE] = option(job, OPTIONS, PREDICATE)
-    return Example(
-        family,
-        batch.id(row),
-        {"command": values["command"], **inputs_of(world)},
-        ",".join(values["actions"]),
-        command,
-        world,
-        meta,
-    )
+    return meta
+
+
+_TOLD = tuple(name for name in SCHEMA if name not in WORLD_SCHEMA and name not in ("command", "actions"))
+_FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batch.value("command", row))[0], world_at, _meta)
 
 
 def canonical(example: Example) -> bytes:

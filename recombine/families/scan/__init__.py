@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
-from recombine.abilities import Prompts
+from recombine.abilities import Prompts, Tree
 from recombine.columns import Column
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
-from recombine.families.scan import explain, facets, generate, native, oracle, prompts, render, score
+from recombine.families.scan import explain, facets, generate, native, oracle, pairs, prompts, render, score
 from recombine.families.scan.corpus import ambiguity, inverses
 from recombine.families.scan.plan import parse_actions
 from recombine.families.scan.splits import SPLITS
@@ -104,6 +104,23 @@ class ScanFamily:
     def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
         """The value of every facet of one example."""
         return facets.facet_values(example)
+
+    @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        return pairs.pairs_of(self.NAME)
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        return pairs.pair_problems(first, second, facet)
+
+    def derivation(self, example: Example) -> Tree:
+        """How the grammar builds the command."""
+        return facets.derivation(example)
 
     def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
         """The same for a whole batch, for these facets."""

@@ -160,6 +160,12 @@ def explain(example: Example) -> Explanation:
     return Explanation(tuple(steps), tuple(Shortcut(r.name, r.reader, a) for r, a in zip(READERS, answers, strict=True)))
 
 
+def commands_read_as(number: int, letters: str) -> list[str]:
+    """Every command in which reader `number` reads these letters, shorter ones first."""
+    commands = corpus().commands
+    return [commands[place] for place in _misread(number).get(letters, [])]
+
+
 def _backward(number: int, letters: str) -> str | None:
     """The shortest command in which this reader reads these letters, a wrong one if there is any."""
     everything = corpus()

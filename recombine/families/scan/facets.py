@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.abilities import Tree
 from recombine.columns import Coded, Ragged
 from recombine.core import Batch, Example
 from recombine.errors import FileError, shown
@@ -59,6 +60,21 @@ def facet_values(example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
         "command_length": len(str(command).split()),
         "action_length": len(command.actions()),
     }
+
+
+def derivation(example: Example) -> Tree:
+    """How the grammar builds the command: conjunction, repetition, manner, verb and direction."""
+    command: Command = example.plan
+    clauses = tuple(_clause_tree(clause) for clause in command.clauses)
+    return (command.conjunction, clauses) if command.conjunction else clauses[0]
+
+
+@functools.cache
+def _clause_tree(clause: Clause) -> Tree:
+    phrase = clause.phrase
+    words: tuple[Tree, ...] = tuple((word, ()) for word in (phrase.verb, phrase.side) if word)
+    tree: Tree = (phrase.manner or "toward", words) if phrase.side else words[0]
+    return (TIMES[clause.times - 1], (tree,)) if clause.times > 1 else tree
 
 
 @functools.cache

@@ -55,18 +55,29 @@ LEFT_COPIES = 2_189
 """How often the bare `turn left` stands in train: a tenth of the whole."""
 
 
+class Held(NamedTuple):
+    """What leaves train for validation: `once` rows that stand once, and `copies` of each repeated command; None says a tenth.
+
+    `keeps_one`: validation holds each repeated command only once.
+    """
+
+    once: int | None = None
+    copies: int | None = None
+    keeps_one: bool = False
+
+
+A_TENTH = Held()
+
+
 @dataclass(frozen=True)
 class ScanSplit(Split):
-    """A split with the rule that fills train and test (None: its rows are read from published files).
+    """A split with the rule that fills train and test (None: its rows are read from published files), and what validation holds.
 
-    `held_once` rows that stand once, and `held_copies` copies of each repeated command, leave train for validation; None says a
-    tenth. `keeps_one`: validation holds each repeated command only once. All sizes are counted from the rule.
+    All sizes are counted from the rule.
     """
 
     rule: Rule | None = None
-    held_once: int | None = None
-    held_copies: int | None = None
-    keeps_one: bool = False
+    held: Held = A_TENTH
 
     def copies(self, seed: int) -> Mapping[str, Ints]:
         """How often each command stands in each part."""
@@ -83,7 +94,7 @@ class ScanSplit(Split):
             raise UsageError(
                 f"split {self.name!r} is read from its published files: say where they are with --set files=FOLDER."
             )
-        return Division(self.name, self.rule, self.held_once, self.held_copies, self.keeps_one)
+        return Division(self.name, self.rule, self.held)
 
 
 class Division(NamedTuple):
@@ -91,18 +102,16 @@ class Division(NamedTuple):
 
     name: str
     rule: Rule
-    held_once: int | None
-    held_copies: int | None
-    keeps_one: bool
+    held: Held
 
 
 @functools.lru_cache(maxsize=64)
 def _copies(division: Division, seed: int) -> Mapping[str, Ints]:
     train, test = division.rule(seed)
     once, many = train == 1, train > 1
-    held = _counted(drawn(once, _tenth(once.sum(), division.held_once), division.name, "validation", seed))
-    lost = _counted(many, _tenth(train.max(), division.held_copies))
-    kept = _counted(many) if division.keeps_one else lost
+    held = _counted(drawn(once, _tenth(once.sum(), division.held.once), division.name, "validation", seed))
+    lost = _counted(many, _tenth(train.max(), division.held.copies))
+    kept = _counted(many) if division.held.keeps_one else lost
     return {"train": train, "test": test, "fit": train - held - lost, "validation": held + kept}
 
 
@@ -127,15 +136,13 @@ def divide(
     repeats: int = 1,
     fixed: tuple[str, ...] = ("train", "test"),
     axis: Axis = "substitution",
-    held_once: int | None = None,
-    held_copies: int | None = None,
-    keeps_one: bool = False,
+    held: Held = A_TENTH,
 ) -> ScanSplit:
     """A split with four parts. `fit` and `validation` divide train, and are written only when they are named.
 
     `repeats`: the most copies of one command in train. `fixed`: the parts that are the same for every seed.
     """
-    held = f"About a tenth of train, drawn by the seed{'; one row of each repeated command' * keeps_one}."
+    apart = f"About a tenth of train, drawn by the seed{'; one row of each repeated command' * held.keeps_one}."
     rest = "The rows of train that are not held out for validation."
     both = repeats > 1  # a repeated command stands in fit and in validation
 
@@ -150,19 +157,9 @@ def divide(
         "train": part("train", train, ("fit", "validation"), repeats),
         "test": part("test", test, (), 1),
         "fit": part("fit", rest, ("train", *["validation"] * both), repeats),
-        "validation": part("validation", held, ("train", *["fit"] * both), 1 if keeps_one else repeats),
+        "validation": part("validation", apart, ("train", *["fit"] * both), 1 if held.keeps_one else repeats),
     }
-    return ScanSplit(
-        name,
-        claim,
-        parts,
-        recipes=("release",),
-        axis=axis,
-        rule=rule,
-        held_once=held_once,
-        held_copies=held_copies,
-        keeps_one=keeps_one,
-    )
+    return ScanSplit(name, claim, parts, recipes=("release",), axis=axis, rule=rule, held=held)
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
@@ -286,7 +283,7 @@ def _splits() -> Iterator[ScanSplit]:
         "Trained on a random 80 % of all commands, tested on the rest: no systematic difference.",
         train="A random 80 % of all commands.",
         test="The other 20 %.",
-        rule=_sampled(16_728, "simple"), held_once=1_645, axis="random", fixed=(),
+        rule=_sampled(16_728, "simple"), held=Held(1_645), axis="random", fixed=(),
     )  # fmt: skip
     for percent in PERCENTS:
         yield divide(
@@ -301,7 +298,7 @@ def _splits() -> Iterator[ScanSplit]:
         "Trained on commands of up to 22 actions, tested on those of 24 to 48.",
         train="At most 22 actions.",
         test="More than 22 actions (24, 25, 26, 27, 28, 30, 32, 33, 36, 40 or 48).",
-        rule=_by_length, held_once=1_679, axis="length",
+        rule=_by_length, held=Held(1_679), axis="length",
     )  # fmt: skip
     yield divide(
         "addprim_jump",
@@ -309,14 +306,14 @@ def _splits() -> Iterator[ScanSplit]:
         train="The 13,203 commands without `jump`, and `jump` itself 1,467 times.",
         test="All other commands with `jump`.",
         rule=_isolated("jump", _holds_jump, JUMP_COPIES), repeats=JUMP_COPIES,
-        held_once=1_277, held_copies=157, keeps_one=True,
+        held=Held(1_277, 157, keeps_one=True),
     )  # fmt: skip
     yield divide(
         "addprim_turn_left",
         "`turn left` is trained only on its own, and tested in every composition.",
         train="The 19,701 commands without the phrase `turn left`, and `turn left` itself 2,189 times.",
         test="All other commands with the phrase `turn left`.",
-        rule=_isolated("turn left", _holds_turn_left, LEFT_COPIES), repeats=LEFT_COPIES, held_once=1_949, held_copies=222,
+        rule=_isolated("turn left", _holds_turn_left, LEFT_COPIES), repeats=LEFT_COPIES, held=Held(1_949, 222),
     )  # fmt: skip
     for n, replicate in product(JUMP_EXTRAS, REPLICATES):
         rule = _jump_extras(n, n, "addprim_complex_jump", n, replicate)
@@ -335,7 +332,7 @@ def _jump_split(name: str, extras: int, untested: int, rule: Rule) -> ScanSplit:
         train=f"The 13,203 commands without `jump`; `jump` itself and a sample of {extras} with it, {copies} times each.",
         test=f"All other commands with `jump`, except a sample of {untested}{common}.",
         rule=rule, repeats=copies, fixed=() if extras else ("train",),
-        held_once=1_277, held_copies=None if extras else 157, keeps_one=True,
+        held=Held(1_277, None if extras else 157, keeps_one=True),
     )  # fmt: skip
 
 

@@ -27,6 +27,12 @@ LEAN = True
 _INT: Any = np.int64  # named so that functions that make no arrays do not name `np`
 
 LITERAL, NAME, PRONOUN, KIN, EVENT, TIME = 0, 1, 2, 3, 4, 5
+FLAVOURED = 6
+"""Steps from this kind on write a kinship word in one of the flavours of `Tables.kin`."""
+FRAME_COLUMN, TIME_COLUMN, VARIANT_COLUMN, EVENTS_COLUMN = 0, 1, 2, 3
+"""Columns of `Tables.templates`."""
+COREFERENCE, OWN, SCENE = 0, 1, 2
+"""Classes of rich frames, in the order of their candidates."""
 BASE = 23
 """Digits of a clause key: no word, or one of the 22."""
 MAX_FACTS = 64
@@ -89,24 +95,87 @@ def plan_story(facts: Ints, chain: Ints, genders: Ints, t: Tables, rng: Rng, way
         plan[chunks, 0] = i
         plan[chunks, 1] = chosen
         plan[chunks, 2] = draw_paraphrase(clause_key(facts, i, chosen, genders), t, rng, plan, chunks)
+        if t.fills > 0:
+            plan[chunks, 2] = first_of_its_text(facts, i, chosen, plan[chunks, 2], genders, t)
         chunks += 1
         i += chosen
     return chunks
 
 
 def draw_paraphrase(key: int, t: Tables, rng: Rng, plan: Ints, chunks: int) -> int:
-    """A paraphrase of this clause; one whose frame the story has already used is drawn again, up to eight times."""
+    """A paraphrase of this clause; one with a part that the story has already used is drawn again, up to eight times."""
     code = _INT(0)
     for _ in range(FRESH_TRIES):
-        code = _INT(t.candidates[t.first[key] + below(rng, t.counts[key])])
+        code = _INT(draw_code(key, t, rng))
+        frame = t.templates[(code >> 1) - t.first_number, FRAME_COLUMN]
         fresh = True
         for c in range(chunks):
-            if t.templates[plan[c, 2] >> 1, 0] == t.templates[code >> 1, 0]:
+            if shares_part(frame, t.templates[(plan[c, 2] >> 1) - t.first_number, FRAME_COLUMN], t.parts):
                 fresh = False
         if fresh:
             break
     found: int = code
     return found
+
+
+def draw_code(key: int, t: Tables, rng: Rng) -> int:
+    """Any paraphrase of a clause. A rich one: its class by the dial, a frame of that class, and a filling with formal or colloquial words."""
+    found: int
+    if t.fills == 0:
+        found = _INT(t.candidates[t.first[key] + below(rng, t.counts[key])])
+        return found
+    own, scenes = t.by_class[key, OWN], t.by_class[key, SCENE]
+    start, count = _INT(0), _INT(t.by_class[key, COREFERENCE])
+    if unit(rng) >= t.coreference or count == 0:
+        start, count = count, _INT(own)
+        if own == 0 or (scenes > 0 and below(rng, 2) == 1):
+            start, count = start + own, _INT(scenes)
+    entry = _INT(t.candidates[t.first[key] + start + below(rng, count)])
+    fill = 2 * below(rng, t.fills // 2) + (1 if unit(rng) < t.colloquial else 0)
+    found = 2 * (t.first_number + (entry >> 1) * t.fills + fill) + (entry & 1)
+    return found
+
+
+def first_of_its_text(facts: Ints, first: int, length: int, code: int, genders: Ints, t: Tables) -> int:
+    """The first code that writes what this code writes: formal fillings come before colloquial ones.
+
+    Only frames without events can be filled twice with the same words; for many relatives there is no colloquial word.
+    """
+    found: int = code
+    template = (code >> 1) - t.first_number
+    frame = t.templates[template, FRAME_COLUMN]
+    fills = t.kin.shape[2]  # the fillings from this number on repeat the words of earlier ones
+    for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
+        if t.ops[o, 0] == EVENT:
+            return found
+        if t.ops[o, 0] == TIME:
+            fills = t.fills
+    for turn in range(fills):
+        fill = 2 * turn if 2 * turn < fills else 2 * turn - fills + 1
+        other = frame * t.fills + fill
+        same = fills < t.fills or t.templates[other, TIME_COLUMN] == t.templates[template, TIME_COLUMN]
+        for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
+            if t.ops[o, 0] >= FLAVOURED:
+                a, b = t.ops[o, 1], t.ops[o, 2]
+                pa, pb = (length - a, length - b) if code & 1 else (a, b)
+                word = kin_word(facts, first, pa, pb, genders, t)
+                one = t.kin[t.ops[o, 0] - FLAVOURED, word, t.templates[template, VARIANT_COLUMN], 0]
+                two = t.kin[t.ops[o, 0] - FLAVOURED, word, t.templates[other, VARIANT_COLUMN], 0]
+                if one != two:
+                    same = False
+        if same:
+            found = 2 * (t.first_number + other) + (code & 1)
+            break
+    return found
+
+
+def shares_part(one: int, other: int, parts: Ints) -> bool:
+    """Whether two frames have a part in common."""
+    for i in range(parts.shape[1]):
+        for j in range(parts.shape[1]):
+            if parts[one, i] >= 0 and parts[one, i] == parts[other, j]:
+                return True
+    return False
 
 
 def shuffle(order: Ints, n: int, rng: Rng) -> None:
@@ -162,22 +231,27 @@ def write_chunk(
     brackets: bool, t: Tables, out: Bytes, at: int,
 ) -> int:  # fmt: skip
     """Append one paraphrase of the chunk; the new end. An odd code tells the path from its other end."""
-    template = code >> 1
-    frame = t.templates[template, 0]
+    template = (code >> 1) - t.first_number
+    frame = t.templates[template, FRAME_COLUMN]
     for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
         kind, a, b = t.ops[o, 0], t.ops[o, 1], t.ops[o, 2]
         if kind == LITERAL:
             at = copy(out, at, t.pool, a, b)
         elif kind == EVENT:
-            event = t.templates[template, 1 + a]
+            event = t.templates[template, EVENTS_COLUMN + a]
             at = copy(out, at, t.pool, t.events[event, b, 0], t.events[event, b, 1])
         elif kind == TIME:
-            time = t.templates[template, 4]
+            time = t.templates[template, TIME_COLUMN]
             at = copy(out, at, t.pool, t.times[time, b, 0], t.times[time, b, 1])
-        elif kind == KIN:
+        elif kind == KIN or kind >= FLAVOURED:
             pa, pb = (length - a, length - b) if code & 1 else (a, b)
             word = kin_word(facts, first, pa, pb, genders, t)
-            at = copy(out, at, t.pool, t.words[word, 0], t.words[word, 1])
+            if kind == KIN:
+                at = copy(out, at, t.pool, t.words[word, 0], t.words[word, 1])
+            else:
+                variant = t.templates[template, VARIANT_COLUMN]
+                flavour = kind - FLAVOURED
+                at = copy(out, at, t.pool, t.kin[flavour, word, variant, 0], t.kin[flavour, word, variant, 1])
         else:
             person = person_at(facts, first, length - a if code & 1 else a)
             if kind == NAME:
@@ -192,15 +266,28 @@ def write_story(
     facts: Ints, plan: Ints, order: Ints, chunks: int, genders: Ints, names: Ints, name_bytes: Bytes, name_offsets: Ints,
     brackets: bool, t: Tables, out: Bytes, at: int,
 ) -> int:  # fmt: skip
-    """Append the planned chunks in the given order, one space between them; the new end."""
+    """Append the planned chunks in the given order, one space between them; the new end.
+
+    A register adds a line before, between and after them; the paraphrase that it stands beside decides which.
+    """
+    lines = t.register_lines.shape[1]
     for c in range(chunks):
         if c > 0:
             out[at] = SPACE
             at += 1
         p = order[c]
+        if lines > 0:
+            line = t.register_lines[0 if c == 0 else 1, (plan[p, 2] >> 1) % lines]
+            at = copy(out, at, t.pool, line[0], line[1])
+            out[at] = SPACE
+            at += 1
         at = write_chunk(
             facts, plan[p, 0], plan[p, 1], plan[p, 2], genders, names, name_bytes, name_offsets, brackets, t, out, at
         )  # fmt: skip
+    if lines > 0 and chunks > 0:
+        out[at] = SPACE
+        line = t.register_lines[2, (plan[order[chunks - 1], 2] >> 1) % lines]
+        at = copy(out, at + 1, t.pool, line[0], line[1])
     return at
 
 

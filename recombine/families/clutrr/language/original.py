@@ -17,7 +17,7 @@ import numpy as np
 from recombine.errors import FileError, UnknownName, shown
 from recombine.families.clutrr import kinship
 from recombine.families.clutrr.language.kernel import BASE, LITERAL, NAME
-from recombine.families.clutrr.language.store import HELD_OUT, PORTIONS, Pool, Portion, Tables, kin_arrays
+from recombine.families.clutrr.language.store import HELD_OUT, PORTIONS, Pool, Portion, Tables, kin_arrays, no_fillings
 from recombine.files import read_json
 
 MAX_TEMPLATES = 1_000_000
@@ -111,13 +111,15 @@ def tables(path: str | Path, portion: Portion = "all") -> Tables:
     return Tables(
         frame_start=np.array(starts, np.int32),
         ops=np.array(ops, np.int32),
-        templates=np.array([(i, 0, 0, 0, 0) for i in range(len(templates))], np.int32),
+        templates=np.array([(i, 0, 0, 0, 0, 0) for i in range(len(templates))], np.int32),
         events=np.zeros((1, 3, 2), np.int32),
         times=np.zeros((1, 2, 2), np.int32),
         candidates=np.array(candidates, np.int32),
         first=first,
         counts=count,
         longest=3,
+        parts=np.arange(len(templates), dtype=np.int32).reshape(-1, 1),
+        **no_fillings(),
         **kin_arrays(pool),
         pool=pool.bytes(),
     )

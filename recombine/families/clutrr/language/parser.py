@@ -108,6 +108,14 @@ _QUESTIONS = tuple(
         (r"how would # introduce # , by kinship \?", 0, 1),
         (r'if # spoke of # as " my … " , what would the missing word be \?', 0, 1),
         (r"as what kind of relative does # know # \?", 0, 1),
+        (
+            r"(so what does that make|do you know how|can you tell what|remind me : who is|what exactly is|given all this , how is) # (is )?(related )?to # \?",
+            1,
+            0,
+        ),
+        (r"# has many relatives \. which one is # \?", 0, 1),
+        (r'when # says " my … " and means # , which word is missing \?', 0, 1),
+        (r"# and # are related , but how \? what is # to # \?", 1, 0),
     )
 )
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from recombine.families.clutrr.kinship import RELATIONS
-from recombine.families.clutrr.language import store
+from recombine.families.clutrr.language import kinwords, rich, store
 
 _SLOTS = re.compile(r"(\bk[XYZW]{2}\b|\b(?:he|him|his|himself|He|His)[XYZW]\b|\b[XYZW]\b|\{\w+\})")
 _PLACES = "XYZW"
@@ -29,6 +29,97 @@ _GENDERED = {"child": ("daughter", "son"), "parent": ("mother", "father"), "spou
              "child-in-law": ("daughter-in-law", "son-in-law"), "parent-in-law": ("mother-in-law", "father-in-law"),
              "sibling-in-law": ("sister-in-law", "brother-in-law")}  # fmt: skip
 Triple = tuple[int, int, int]
+
+
+_RICH_SLOTS = re.compile(
+    r"(\b[kcdvnp][XYZW]{2}\b|\b(?:he|him|his|himself|He|His)[XYZW]\b|\b[XYZW]\b|\{\w+\}|\{[^{}|]+\|[^{}|]+:[XYZW]\})"
+)
+
+
+@cache
+def _rich_pieces(frame: int) -> tuple[str, ...]:
+    """A rich frame's line, cut at its slots."""
+    return tuple(_RICH_SLOTS.split(rich.frames()[frame].line))
+
+
+def retold_richly(
+    codes: Sequence[int], facts: Sequence[Triple], names: Sequence[str], genders: Sequence[int], register: str
+) -> str:
+    """The story that these rich paraphrases tell of these facts, without brackets; empty if they do not fit the facts."""
+    told: list[str] = []
+    at = 0
+    opening, between, closing = rich.register_lines(register)
+    most = max(len(opening), len(between), len(closing))
+    for code in codes:
+        frame = rich.frame_of(code)
+        if frame is None or at + frame.facts > len(facts):
+            return ""
+        if most:
+            lines, turn = between if told else opening, (code >> 1) % most
+            told.append(lines[turn % len(lines)])
+        chunk = facts[at : at + frame.facts]
+        told.append(_rich_sentence(code, chunk, names, genders))
+        if not _is_first(code, frame.line, told[-1], chunk, names, genders):
+            return ""
+        at += frame.facts
+    if most and codes:
+        told.append(closing[(codes[-1] >> 1) % most % len(closing)])
+    return " ".join(told) if at == len(facts) else ""
+
+
+def _is_first(code: int, line: str, told: str, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> bool:
+    """Whether no code that comes before this one, formal ones first, tells the same: a text has one code."""
+    if re.search(r"\{(?:do|did|doing)\}", line):
+        return True
+    fills = rich.FILLS if re.search(r"\{[wW]hen\}", line) else 2 * kinwords.FORMAL
+    times = rich.fillings()[:, 1]
+    start = 2 * ((code >> 1) - ((code >> 1) - rich.FIRST) % rich.FILLS) + (code & 1)
+    for fill in (*range(0, fills, 2), *range(1, fills, 2)):
+        other = start + 2 * fill
+        if other == code:
+            return True
+        has_other_time = fills == rich.FILLS and times[(other >> 1) - rich.FIRST] != times[(code >> 1) - rich.FIRST]
+        if not has_other_time and _rich_sentence(other, chunk, names, genders) == told:
+            return False
+    return True
+
+
+def _rich_sentence(code: int, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> str:
+    number = (code >> 1) - rich.FIRST
+    row = [int(cell) for cell in rich.fillings()[number]]
+    people, words = _turned_path(code, chunk, genders)
+    events = iter(row[3:])
+    found = []
+    for i, piece in enumerate(_rich_pieces(row[0])):
+        if i % 2 == 0:
+            found.append(piece)
+        elif "|" in piece:
+            female, rest = piece[1:-1].split("|")
+            male, person = rest.split(":")
+            found.append((female, male)[genders[people[_PLACES.index(person)]]])
+        elif piece in ("{when}", "{When}"):
+            found.append(rich.times()[row[1]][piece == "{When}"])
+        elif piece[0] == "{":
+            found.append(store.events()[next(events)][("do", "did", "doing").index(piece[1:-1])])
+        elif piece in _PLACES:
+            found.append(names[people[_PLACES.index(piece)]])
+        elif piece[0] in "kcdvnp" and len(piece) == 3:
+            a, b = _PLACES.index(piece[1]), _PLACES.index(piece[2])
+            word = words[a] if b == a + 1 else _GENDERED[_TURNED[words[b]]][genders[people[b]]]
+            found.append(kinwords.variants(piece[0])[RELATIONS.index(word)][row[2]])
+        else:
+            found.append(_PRONOUNS[piece[:-1]][genders[people[_PLACES.index(piece[-1])]]])
+    return "".join(found)
+
+
+def _turned_path(code: int, chunk: Sequence[Triple], genders: Sequence[int]) -> tuple[list[int], list[str]]:
+    """People and words along the path, from the end at which an odd code begins."""
+    people = [chunk[0][1], *(fact[2] for fact in chunk)]
+    words = [RELATIONS[fact[0]] for fact in chunk]
+    if code & 1:
+        people = people[::-1]
+        words = [_GENDERED[_TURNED[word]][genders[p]] for word, p in zip(words[::-1], people[1:], strict=True)]
+    return people, words
 
 
 @cache
@@ -60,11 +151,7 @@ def retold(
 def _sentence(
     code: int, frame: int, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int], style: store.Style
 ) -> str:
-    people = [chunk[0][1], *(fact[2] for fact in chunk)]
-    words = [RELATIONS[fact[0]] for fact in chunk]
-    if code & 1:  # told from the other end
-        people = people[::-1]
-        words = [_GENDERED[_TURNED[word]][genders[p]] for word, p in zip(words[::-1], people[1:], strict=True)]
+    people, words = _turned_path(code, chunk, genders)
     chosen = None if style == "simple" else store.paraphrases()[code >> 1]
     events = iter(chosen.events if chosen else ())
     found = []

@@ -14,7 +14,7 @@ from recombine import kernels
 from recombine.core import Example
 from recombine.errors import Infeasible, UsageError, shown
 from recombine.families.clutrr import kinship
-from recombine.families.clutrr.language import store
+from recombine.families.clutrr.language import rich, rich_tables, store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
 from recombine.families.clutrr.language.names import name_arrays
 from recombine.families.clutrr.plan import StoryPlan
@@ -114,6 +114,12 @@ def ask(subject: str, relative: str, stream: Stream, brackets: bool = False) -> 
     return bytes(out[:end]).decode()
 
 
+def chunk_length(code: int) -> int:
+    """How many facts a paraphrase of either store tells."""
+    frame = rich.frame_of(code)
+    return frame.facts if frame else store.frames()[store.paraphrases()[code >> 1].frame].facts
+
+
 def clean_story(example: Example) -> str:
     """The text of the facts on the path, each chunk worded as in the story, in path order.
 
@@ -123,7 +129,8 @@ def clean_story(example: Example) -> str:
     if not plan.paraphrases or example.meta.get("options", {}).get("templates"):
         return str(example.inputs["story"])
     style: store.Style = "simple" if example.meta.get("options", {}).get("language") == "simple" else "paraphrase"
-    tables = store.tables(style)
+    is_rich = rich.frame_of(plan.paraphrases[0]) is not None
+    tables = rich_tables.tables() if is_rich else store.tables(style)
     kernel = kernels.load(KERNEL_MODULE, compiled=False)
     name_bytes, name_offsets = name_arrays(plan.names)
     facts = np.array([fact.triple for fact in plan.facts], np.int32)
@@ -131,9 +138,7 @@ def clean_story(example: Example) -> str:
     people, genders = np.arange(len(plan.names), dtype=np.int32), np.array(plan.genders, np.int8)
     told, at = [], 0
     for code in plan.paraphrases:
-        paraphrase = code >> 1
-        frame = paraphrase if style == "simple" else store.paraphrases()[paraphrase].frame
-        length = store.frames(style)[frame].facts
+        length = 1 if style == "simple" else chunk_length(code)
         if plan.facts[at].place >= 0:
             end = kernel.write_chunk(facts, at, length, code, genders, people, name_bytes, name_offsets, False, tables, out, 0)
             told.append((plan.facts[at].place, bytes(out[:end]).decode()))

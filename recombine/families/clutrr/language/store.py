@@ -27,8 +27,8 @@ import numpy as np
 
 from recombine.errors import BadOption, UnknownName
 from recombine.families.clutrr import kinship
-from recombine.families.clutrr.language import inflect
-from recombine.families.clutrr.language.kernel import BASE, EVENT, KIN, LITERAL, NAME, PRONOUN, TIME
+from recombine.families.clutrr.language import inflect, kinwords
+from recombine.families.clutrr.language.kernel import BASE, EVENT, FLAVOURED, KIN, LITERAL, NAME, PRONOUN, TIME
 from recombine.keys import Stream
 
 if TYPE_CHECKING:
@@ -71,6 +71,14 @@ class Tables(NamedTuple):
     first: Array
     counts: Array
     longest: int
+    by_class: Array  # [clause keys, classes]: candidates of each class, in their order; only where `fills` is not 0
+    parts: Array  # [frames, parts]: the parts of a frame, -1 for none; a story avoids using one twice
+    kin: Array  # [flavours, relations, variants, 2]: words as people say them
+    register_lines: Array  # [3, lines, 2]: openings, sentences in between and closings of a register
+    first_number: int  # the number of the first paraphrase
+    fills: int  # fillings of each frame; 0 where candidates are codes themselves
+    coreference: float  # share of frames that tie names to words across sentences
+    colloquial: float  # share of paraphrases with colloquial words
 
 
 @dataclass(frozen=True)
@@ -133,7 +141,7 @@ def parse_frame(line: str, facts: int) -> Frame:
     return Frame(line, facts, tuple(ops), events, has_time, is_one_way)
 
 
-def _lines(name: str) -> list[str]:
+def read_lines(name: str) -> list[str]:
     """The lines of a text file of the store, without comments and blanks."""
     raw = (_TEXT / name).read_text(encoding="utf-8").splitlines()
     return [line.strip() for line in raw if line.strip() and not line.startswith("#")]
@@ -143,15 +151,15 @@ def _lines(name: str) -> list[str]:
 def frames(style: Style = "paraphrase") -> tuple[Frame, ...]:
     """All frames of a style, in the order of their numbers: those for one fact first."""
     if style == "simple":
-        return tuple(parse_frame(f"> {line}", 1) for line in _lines("simple.txt"))
-    return tuple(parse_frame(line, k) for k in (1, 2, 3) for line in _lines(f"frames{k}.txt"))
+        return tuple(parse_frame(f"> {line}", 1) for line in read_lines("simple.txt"))
+    return tuple(parse_frame(line, k) for k in (1, 2, 3) for line in read_lines(f"frames{k}.txt"))
 
 
 @functools.cache
 def events() -> tuple[tuple[str, str, str], ...]:
     """Each event as (base, past, -ing)."""
     found = []
-    for line in _lines("events.txt"):
+    for line in read_lines("events.txt"):
         verb, _, rest = line.partition(" ")
         found.append((line, f"{inflect.past(verb)} {rest}", f"{inflect.gerund(verb)} {rest}"))
     return tuple(found)
@@ -160,18 +168,20 @@ def events() -> tuple[tuple[str, str, str], ...]:
 @functools.cache
 def times() -> tuple[tuple[str, str], ...]:
     """Each time as (inside a sentence, at its beginning)."""
-    return tuple((line, line[0].upper() + line[1:]) for line in _lines("times.txt"))
+    return tuple((line, line[0].upper() + line[1:]) for line in read_lines("times.txt"))
 
 
 @functools.cache
 def reserved_words() -> frozenset[str]:
     """Words that no person may be called, because frames, events, times or questions write them with a capital."""
-    texts = [op.text for style in STYLES for frame in frames(style) for op in frame.ops] + _lines("questions.txt")
+    texts = [op.text for style in STYLES for frame in frames(style) for op in frame.ops] + read_lines("questions.txt")
     texts += [form for event in events() for form in event] + [form for time in times() for form in time]
+    texts += [line for path in sorted((_TEXT / "rich").glob("*.txt")) for line in read_lines(f"rich/{path.name}")]
+    texts += [word for words in kinwords.VOCATIVE.values() for word in words]
     return frozenset(word for text in texts for word in re.findall(r"\b[A-Z]\w*", text))
 
 
-def _divide(count: int, name: str) -> tuple[list[int], list[int]]:
+def divide(count: int, name: str) -> tuple[list[int], list[int]]:
     """The places 0 … count - 1 as (train, held out), each in a fixed random order."""
     places = list(range(count))
     Stream("clutrr", "language", "hold-out", name).shuffle(places)
@@ -197,10 +207,10 @@ def paraphrases() -> tuple[Paraphrase, ...]:
     """The whole store in the order of its numbers: training paraphrases and held-out ones, for 1, 2 and 3 facts."""
     found: list[Paraphrase] = []
     every = frames()
-    divided = {"events": _divide(len(events()), "events"), "times": _divide(len(times()), "times")}
+    divided = {"events": divide(len(events()), "events"), "times": divide(len(times()), "times")}
     for k in (1, 2, 3):
         own = [number for number, frame in enumerate(every) if frame.facts == k]
-        parts = _divide(len(own), f"frames{k}")
+        parts = divide(len(own), f"frames{k}")
         for side, portion in enumerate(("train", "heldout")):
             stream = Stream("clutrr", "language", "paraphrases", k, portion)
             event_deck = _Deck(divided["events"][side], stream)
@@ -249,7 +259,7 @@ def _assemble(every: Sequence[Frame], found: Sequence[Paraphrase], chosen: list[
     pool = Pool()
     ops = [(op.kind, *(pool.add(op.text) if op.kind == LITERAL else (op.a, op.b))) for frame in every for op in frame.ops]
     starts = np.cumsum([0] + [len(frame.ops) for frame in every])
-    rows = [(p.frame, *(*p.events, 0, 0, 0)[:3], p.time) for p in found]
+    rows = [(p.frame, p.time, 0, *(*p.events, 0, 0, 0)[:3]) for p in found]
     candidates: list[int] = []
     spans = []
     for numbers in chosen:
@@ -267,9 +277,19 @@ def _assemble(every: Sequence[Frame], found: Sequence[Paraphrase], chosen: list[
         first=first,
         counts=count,
         longest=max(k for k in (1, 2, 3) if chosen[k - 1]),
+        parts=np.arange(len(every), dtype=np.int32).reshape(-1, 1),
+        **no_fillings(),
         **kin_arrays(pool),
         pool=pool.bytes(),
     )
+
+
+def no_fillings() -> dict[str, Any]:
+    """The fields of tables whose candidates are paraphrase codes themselves."""
+    return {
+        "by_class": np.zeros((1, 3), np.int32), "kin": np.zeros((1, 1, 1, 2), np.int32), "first_number": 0, "fills": 0,
+        "register_lines": np.zeros((3, 0, 2), np.int32), "coreference": 0.0, "colloquial": 0.0,
+    }  # fmt: skip
 
 
 class Pool:
@@ -292,7 +312,7 @@ class Pool:
         return np.frombuffer(bytes(self.data), np.uint8).copy()
 
 
-def kin_arrays(pool: Pool) -> dict[str, Array]:
+def kin_arrays(pool: Pool) -> dict[str, Any]:
     """The arrays that all kinds of tables share: pronouns, kinship words, and each word's inverse by the subject's gender."""
     return {
         "pronouns": np.array([[pool.add(form) for form in pair] for pair in PRONOUNS.values()], np.int32),
@@ -319,11 +339,13 @@ def room(t: Tables, facts: int, longest_name: int) -> int:
         PRONOUN: int(t.pronouns[..., 1].max()), NAME: longest_name + 2,
     }  # fmt: skip
     sizes = np.where(t.ops[:, 0] == LITERAL, t.ops[:, 2], 0)
+    sizes[t.ops[:, 0] >= FLAVOURED] = t.kin[..., 1].max()
     for kind, bound in bounds.items():
         sizes[t.ops[:, 0] == kind] = bound
     worded = np.maximum.reduceat(np.where(t.ops[:, 0] == NAME, t.ops[:, 1], 0), t.frame_start[:-1])
     per_fact = (np.add.reduceat(sizes, t.frame_start[:-1]) + 1) / np.maximum(worded, 1)
-    return int(np.ceil(per_fact.max() * facts))
+    around = int(t.register_lines[..., 1].max(initial=-1)) + 1
+    return int(np.ceil(per_fact.max() * facts)) + (facts + 2) * around
 
 
 class Questions(NamedTuple):
@@ -335,10 +357,10 @@ class Questions(NamedTuple):
 
 
 @functools.cache
-def questions() -> Questions:
-    """Every phrasing of "what is Y to X?" from `text/questions.txt`."""
+def questions(is_rich: bool = False) -> Questions:
+    """Every phrasing of "what is Y to X?", as `text/questions.txt` or the rich style has it."""
     pool = Pool()
-    every = [parse_frame(line, 1) for line in _lines("questions.txt")]
+    every = [parse_frame(line, 1) for line in read_lines("rich/questions.txt" if is_rich else "questions.txt")]
     ops = [(op.kind, *(pool.add(op.text) if op.kind == LITERAL else (op.a, op.b))) for frame in every for op in frame.ops]
     starts = np.cumsum([0] + [len(frame.ops) for frame in every])
     return Questions(pool.bytes(), starts.astype(np.int32), np.array(ops, np.int32))

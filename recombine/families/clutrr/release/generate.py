@@ -168,7 +168,7 @@ def _chains(noise: tuple[tuple[Edge, int], ...]) -> Iterator[int]:
 
 def _columns(rows: list[_Row], d: Dials, states: Any) -> dict[str, Any]:
     pool, _, name_bytes, name_offsets = name_table(d.mentions, d.values["names"])
-    tables = word_tables(d)
+    tables, other = word_tables(d)
     facts = np.array([f for row in rows for f in row.facts], np.int32).reshape(-1, 3)
     counts = np.array([len(row.facts) for row in rows], np.int64)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -196,7 +196,7 @@ def _columns(rows: list[_Row], d: Dials, states: Any) -> dict[str, Any]:
         people_offsets=people.offsets,
         query=np.array([q for row in rows for q in row.query], np.int32),
     )
-    speech = Speech(tables, store.questions(), name_bytes, name_offsets)
+    speech = Speech(tables, other, 0.0, store.questions(), name_bytes, name_offsets)
     written = row_kernels(len(rows)).tell_rows(
         states, given, d.mentions == "bracketed", speech, make_work(1), told, np.zeros(1, np.uint64)
     )

@@ -49,6 +49,8 @@ class Speech(NamedTuple):
     """All that words a story: paraphrases, questions and names."""
 
     tables: Tables
+    other: Tables  # the second style of mixed parts; the same tables where there is one style
+    other_share: float  # how many stories take the second style
     questions: Questions
     name_bytes: Array  # all names end to end
     name_offsets: Array  # [names + 1]

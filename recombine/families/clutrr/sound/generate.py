@@ -13,7 +13,7 @@ from recombine.core import Batch, Job
 from recombine.errors import Infeasible
 from recombine.families.clutrr.kinship import RELATIONS
 from recombine.families.clutrr.language import names as name_lists
-from recombine.families.clutrr.language import store
+from recombine.families.clutrr.language import rich_tables, store
 from recombine.families.clutrr.language.kernel import MAX_FACTS
 from recombine.families.clutrr.options import NOISE_NAMES, Dials, dials
 from recombine.families.clutrr.sound.arrays import REASONS, Buffers, Config, Speech, Turns, Work, make_buffers, make_work
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 ANONYMOUS_POOL = 64
 ACTING_GENERATIONS = 4
 """The people whom a story names live at the same time, so they span at most four generations."""
+MIXED_SHARE = 0.5
+"""Plain stories in a mixed part."""
 _BLOCK_ROWS = 4096
-COMPILE_FROM_ROWS = 600
-"""Interpreted rows take about three milliseconds each; loading the compiled kernels from cache about a second."""
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 15_000, 600
+"""Interpreted rows take about three milliseconds each, compiling about 45 seconds, loading what was compiled about a second."""
 
 
 @cache
@@ -45,16 +47,22 @@ def name_table(mentions: str, path: str) -> tuple[tuple[str, ...], int, Array, A
     return pool, female, data, offsets
 
 
-def word_tables(d: Dials) -> store.Tables:
-    """The paraphrases that the part may use."""
+def word_tables(d: Dials) -> tuple[store.Tables, store.Tables]:
+    """The paraphrases that the part may use, by its style; a mixed part has rich and plain ones."""
     portion: store.Portion = "all"
     if d.values["paraphrases"] == "split":
         portion = "heldout" if d.role == "test" else "train"
     if d.values["templates"]:
         from recombine.families.clutrr.language import original
 
-        return original.tables(d.values["templates"], portion)
-    return store.tables(d.values["language"], portion, d.values["store"])
+        found = original.tables(d.values["templates"], portion)
+        return found, found
+    if d.style == "plain":
+        found = store.tables(d.values["language"], portion, d.values["store"])
+        return found, found
+    shares = float(d.values["coreference"]), float(d.values["colloquial"])
+    found = rich_tables.tables(portion, float(d.values["store"]), *shares, str(d.values["register"]))
+    return found, store.tables("paraphrase", portion, d.values["store"]) if d.style == "mixed" else found
 
 
 def wants_held_out(d: Dials) -> bool:
@@ -86,7 +94,7 @@ def most_facts(d: Dials) -> int:
 def row_kernels(rows: int) -> Any:
     """The kernels for this many rows: compiled if it is worth it, or if the process has them already."""
     name = "recombine.families.clutrr.sound.rows"
-    return kernels.for_rows(name, rows, COMPILE_FROM_ROWS)
+    return kernels.for_rows(name, rows, COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
 
 
 def generate_sound(job: Job) -> Batch:
@@ -106,16 +114,17 @@ def generate_sound(job: Job) -> Batch:
 
 def _block(job: Job, d: Dials, rows: Any, chosen: Cells, work: Work, start: int, stop: int) -> dict[str, Column]:
     pool, female, name_bytes, name_offsets = name_table(d.mentions, d.values["names"])
-    tables, questions = word_tables(d), store.questions()
+    tables, other = word_tables(d)
+    questions = store.questions(is_rich=d.style != "plain")
     facts = most_facts(d)
     longest = int(np.diff(name_offsets).max())
-    buffers = make_buffers(stop - start, facts, store.room(tables, facts, longest), 200 + 6 * longest)
+    buffers = make_buffers(stop - start, facts, max(store.room(t, facts, longest) for t in (tables, other)), 200 + 6 * longest)
     strata = len(chosen.turns)
     blocks = keys.states(job.base("strata"), start // strata, max(start, stop - 1) // strata + 1)
     work.block[0] = -1
     states = keys.states(job.base(), start, stop)
     rng = np.zeros(1, np.uint64)
-    speech = Speech(tables, questions, name_bytes, name_offsets)
+    speech = Speech(tables, other, MIXED_SHARE if d.style == "mixed" else 0.0, questions, name_bytes, name_offsets)
     turns = Turns(np.array(d.ks, np.int64), blocks)
     config = _config(d, len(pool), female)
     written = rows.write_rows(start, states, turns, grammar(d.dropped), chosen, config, speech, work, buffers, rng)

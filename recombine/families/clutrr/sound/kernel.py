@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.draws import below
+from recombine.draws import below, unit
 from recombine.families.clutrr.kinship import SPOUSE as MARRIED
 from recombine.families.clutrr.language.kernel import realize_story
 from recombine.families.clutrr.sound.family import (
@@ -221,9 +221,12 @@ def word_story(w: Work, k: int, x: int, y: int, c: Config, s: Speech, rng: Rng, 
     """Write the story so that it belongs to the part; (new end, chunks), or (-1, reason). Held-out clauses belong by themselves."""
     facts = w.facts[: w.counts[0]]
     is_apart = c.wants_held_out and k >= c.held_from
+    tables = s.tables
+    if s.other_share > 0.0 and unit(rng) < s.other_share:
+        tables = s.other
     for _ in range(WORDING_TRIES):
         end, chunks = realize_story(
-            facts, w.chain[: w.counts[0]], True, w.genders, w.names, s.name_bytes, s.name_offsets, c.brackets, s.tables, rng,
+            facts, w.chain[: w.counts[0]], True, w.genders, w.names, s.name_bytes, s.name_offsets, c.brackets, tables, rng,
             w.ways, w.plan, w.telling, out, at,
         )  # fmt: skip
         if end < 0:

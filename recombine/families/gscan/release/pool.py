@@ -17,7 +17,18 @@ import numpy as np
 from recombine import kernels, keys
 from recombine.core import Job, option
 from recombine.families.gscan.plan import commands
-from recombine.families.gscan.rows import AGENT_C, AGENT_R, COMMAND, COMPILE_FROM_ROWS, LENGTH, MOVED, Rows, new_rows, shape_of
+from recombine.families.gscan.rows import (
+    AGENT_C,
+    AGENT_R,
+    COMMAND,
+    COMPILE_FROM_ROWS,
+    LENGTH,
+    LOAD_FROM_ROWS,
+    MOVED,
+    Rows,
+    new_rows,
+    shape_of,
+)
 from recombine.families.gscan.splits import MAIN, OPTIONS, SHOT_SPLIT, SPLITS, Rule, bit_of, bits_kept_from, rules, tags
 from recombine.grid.codes import COLORS, COLUMN, HEAVY_FROM, ROW, SIZE
 
@@ -94,7 +105,7 @@ def worlds(pool: Pool, which: NDArray[np.int64], compile_from: int = COMPILE_FRO
     """The rows of these items."""
     rows = new_rows(len(which), MOST_OBJECTS, pool.grid)
     items = np.ascontiguousarray(pool.items[which])
-    kernels.for_rows(KERNEL_NAME, len(which), compile_from).release_rows(
+    kernels.for_rows(KERNEL_NAME, len(which), compile_from, LOAD_FROM_ROWS).release_rows(
         items, pool.grid, pool.cell_states[which], pool.states[which], rows
     )
     return rows

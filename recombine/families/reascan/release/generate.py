@@ -48,8 +48,8 @@ PILOT_DRAWS, PILOT_WORLDS = 500, 2
 MOST_DRAWS = 200_000
 SUBSTITUTES = 40
 """How many commands may be dead in a row before the recipe gives up."""
-COMPILE_FROM_ROWS = 200
-"""Interpreted rows take up to 30 ms each in sets that throw most draws away, so compiled kernels pay early."""
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 1_500, 40
+"""So many interpreted rows, of up to 30 ms each, take as long as compiling the kernels does, or as loading them from disk does."""
 _BLOCK = 1_000
 
 
@@ -197,7 +197,7 @@ def release(job: Job, compiled: bool | None = None) -> Batch:
 def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Batch:
     """Single rows of a release part, in any order: each is a function of its command and its number alone."""
     if compiled is None:
-        compiled = kernels.is_worth_compiling(KERNEL_NAME, len(rows), COMPILE_FROM_ROWS)
+        compiled = kernels.is_worth_compiling(KERNEL_NAME, len(rows), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     for name in ("interaction", "commands", "max_objects", "crowding", "c2_relations"):
         if option(job, OPTIONS, name) != OPTIONS[name].default:
             raise BadOption(f"option {name} belongs to recipe 'sound'; leave it out for 'release'.")

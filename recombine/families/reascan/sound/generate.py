@@ -43,6 +43,8 @@ ALL_FLAGS = FLAG_RELATION | FLAG_ATTRIBUTE | FLAG_ISOMORPHISM | FLAG_RANDOM
 PART_CODES = MappingProxyType({"test": 0, "validation": 1, "train": 2})
 BLOCK = 1 << 15
 """Commands of a pattern are listed in blocks of so many numbers."""
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 12_000, 300
+"""So many interpreted rows take as long as compiling the kernels does, or as loading them from disk does."""
 N_MODES = 4
 ROUNDS = 60
 UNIT = 1 << 24
@@ -84,7 +86,7 @@ def sound(job: Job, compiled: bool | None = None, rule: Rule | None = None) -> B
             f"option grid_size is {grid}, but up to {limit} objects need a larger grid; set max_objects to {grid * grid - 4}."
         )
     if compiled is None:
-        compiled = kernels.is_worth_compiling(KERNEL_NAME, n)
+        compiled = kernels.is_worth_compiling(KERNEL_NAME, n, COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     sink = sink_of(n, grid, limit)
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     done = kernels.load(KERNEL_NAME, compiled).sound_rows(

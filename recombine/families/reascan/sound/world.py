@@ -220,18 +220,9 @@ def is_unique(things: Ints, sets: Ints, st: Ints, words: Ints, links: Ints, the:
 
 
 def build(
-    things: Ints,
-    sets: Ints,
-    boards: Ints,
-    st: Ints,
-    pairs: Ints,
-    words: Ints,
-    links: Ints,
-    node: Ints,
-    j: int,
-    kind: int,
+    things: Ints, sets: Ints, boards: Ints, st: Ints, pairs: Ints, words: Ints, links: Ints, node: Ints, j: int, kind: int,
     rng: Words,
-) -> Any:
+) -> Any:  # fmt: skip
     """Put down new objects for every node i with node[i] == NEW so that the description holds; False if one does not fit.
 
     node[i] is the object that node i uses, NEW, or ABSENT for a node that takes no part. Parents come before their children, so a

@@ -1,0 +1,145 @@
+"""Print the machines' results as Markdown tables, from the JSON files in docs/results.
+
+python benchmarks/machine_tables.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+HERE = Path(__file__).parent.parent / "docs" / "results"
+PAPER_SEQUENCE = {
+    "simple": ("100.0", "99.8"),
+    "length": ("18.1", "17.2"),
+    "addprim_turn_left": ("59.1", "55.9"),
+    "addprim_jump": ("12.5", "0.0"),
+}
+"""GRU with attention in the NACS paper: SCAN, NACS."""
+TESTS = {
+    "reascan": ("all", "simple", "one_clause", "two_clauses", "a1", "a2", "a3", "b1", "b2", "c1", "c2"),
+    "gscan": (
+        "compositional", "visual_easier", "visual", "situational_1", "situational_2", "contextual", "adverb_1", "adverb_2",
+    ),
+}  # fmt: skip
+"""In the papers' order; gSCAN's are A to H."""
+PAPER_REASCAN = {
+    "all": 99.0, "simple": 99.7, "one_clause": 99.1, "two_clauses": 98.6, "a1": 92.3, "a2": 42.1, "a3": 87.5, "b1": 69.7, "b2": 52.8,
+    "c1": 57.0, "c2": 22.1,
+}  # fmt: skip
+PAPER_GSCAN = {
+    "compositional": 97.69, "visual_easier": 54.96, "visual": 23.51, "situational_1": 0.0, "situational_2": 35.02, "contextual": 92.52,
+    "adverb_1": 0.0, "adverb_2": 22.70,
+}  # fmt: skip
+PAPERS = {"reascan": ("paper, GCN-LSTM", PAPER_REASCAN), "gscan": ("paper, multimodal LSTM", PAPER_GSCAN)}
+"""The papers' own models, exact match."""
+
+
+def span(values: Sequence[float]) -> str:
+    """The mean, and the least value where they differ."""
+    return f"{mean(values):.1f}" + (f" (least {min(values):.1f})" if max(values) - min(values) >= 0.05 else "")
+
+
+def runs_of(name: str) -> list[dict[str, Any]]:
+    """The runs in a file; none if there is no file."""
+    path = HERE / f"machine-{name}.json"
+    return json.loads(path.read_text())["runs"] if path.is_file() else []
+
+
+def sequence() -> None:
+    """One line per split."""
+    print("| split | seeds | SCAN | NACS | GRU +Attn in the paper | CPU-s to learn | slots |\n|---|---|---|---|---|---|---|")
+    runs = [run for run in runs_of("sequence") if not run["settings"]]
+    for split in dict.fromkeys(run["split"] for run in runs):
+        these = [run for run in runs if run["split"] == split]
+        paper = " / ".join(PAPER_SEQUENCE.get(split, ("–",)))
+        cpu = f"{min(r['cpu_seconds'] for r in these):.0f}–{max(r['cpu_seconds'] for r in these):.0f}"
+        scores = " | ".join(span([run[family] for run in these]) for family in ("scan", "nacs"))
+        print(f"| {split} | {len(these)} | {scores} | {paper} | {cpu} | {max(r['slots'] for r in these)} |")
+
+
+def _named(run: dict[str, Any]) -> str:
+    """Recipe, grid size, and settings that differ from the defaults."""
+    return ", ".join([run["job"].split("/", 1)[1], *(f"{name} = {value}" for name, value in run["settings"].items())])
+
+
+def sets() -> None:
+    """One table per family: exact match, and target found."""
+    runs = runs_of("set")
+    for family in ("reascan", "gscan"):
+        these = [run for run in runs if run["job"].startswith(family)]
+        if not these:
+            continue
+        tests = TESTS[family]
+        print(f"\n| {family} | seeds | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 3)}")
+        label, published = PAPERS[family]
+        print(f"| {label} | | {' | '.join(f'{published[test]:.1f}' for test in tests)} | |")
+        for named in dict.fromkeys(_named(run) for run in these):
+            own = [run for run in these if _named(run) == named]
+            cpu = f"{mean(run['cpu_seconds'] for run in own):.0f}"
+            for what in ("exact", "target"):
+                cells = " | ".join(f"{mean(run[what][test] for run in own):.1f}" for test in tests)
+                print(f"| {named}, {what} | {len(own)} | {cells} | {cpu} |")
+
+
+def kinship() -> None:
+    """One line per job and seed."""
+    runs = runs_of("kinship")
+    for job in dict.fromkeys((run["job"], str(run["options"].get("style", "auto"))) for run in runs):
+        own = [run for run in runs if (run["job"], str(run["options"].get("style", "auto"))) == job]
+        tests = sorted(own[0]["tests"], key=lambda name: (len(name), name))
+        print(f"\n| {job[0]}, style {job[1]}, from text | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 2)}")
+        for run in own:
+            print(
+                f"| seed {run['seed']} | {' | '.join(str(run['tests'][t]['accuracy']) for t in tests)} | {run['cpu_seconds']:.0f} |"
+            )
+
+
+def ablations() -> None:
+    """One line per setting: target found."""
+    runs = runs_of("set-ablations")
+    if not runs:
+        return
+    print("\n## Set machine: one thing taken away (one seed, small actor, 300 rows of each test)")
+    tests = TESTS["reascan"]
+    common = runs[0]["settings"]
+    print(
+        f"\n| {runs[0]['job']}, target found, {runs[0]['visits']:,} visits | {' | '.join(tests)} |\n|{'---|' * (len(tests) + 1)}"
+    )
+    for run in runs:
+        changed = {name: value for name, value in run["settings"].items() if common.get(name) != value}
+        told = ", ".join(f"{name} = {value}" for name, value in changed.items()) or "whole"
+        print("| " + " | ".join([told, *(f"{run['target'][test]:.1f}" for test in tests)]) + " |")
+
+
+def lexicon() -> None:
+    """The lexicon of the set machine that comes with the package for ReaSCAN."""
+    from recombine.models.shipped import shipped
+
+    one = next(item for item in shipped() if (item.family, item.machine) == ("reascan", "set-machine"))
+    print(f"\n{one.part}\n\n| word | does | p | means |\n|---|---|---|---|")
+    for line in one.load().lines():
+        if line[1] != "pass":
+            print(f"| {' | '.join(line)} |")
+
+
+HEAD = """# Results of machines
+
+Made by `python benchmarks/machine_tables.py` from `machine-*.json`, which hold every run with its seed, CPU-seconds and sizes, what is built in
+and what is learnt. A machine is not a reproduction of a published model; what is built in stands in [models.md](../models.md#machines).
+Accuracies are percentages."""
+
+if __name__ == "__main__":
+    print(HEAD)
+    print("\n## Sequence machine: SCAN and NACS, all test rows\n")
+    sequence()
+    print("\n## Set machine: 1,000 rows of each test, generator seeds that were not used while it was designed")
+    sets()
+    ablations()
+    print("\n## Kinship machine: CLUTRR from text, generator seeds that were not used while it was designed")
+    kinship()
+    print("\n## What the words of the shipped set machine do (all other words pass)")
+    lexicon()

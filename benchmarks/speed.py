@@ -1,0 +1,173 @@
+"""What a user waits for, in one table: objects, files, checks, pictures, episodes and the first job with an empty cache.
+
+    python benchmarks/speed.py                      every line but the first jobs
+    python benchmarks/speed.py objects pictures     these groups only
+    python benchmarks/speed.py first                first jobs with an empty cache: minutes
+
+All rates are per CPU-second of one core, so that a busy machine changes them less; compare columns of one run. Where
+reasoning-gym is installed, its kinship task is measured in the same run. docs/speed.md keeps the figures.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import recombine
+
+OBJECTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("scan", {}),
+    ("clutrr", {}),
+    ("gscan", {}),
+    ("gscan", {"recipe": "release"}),
+    ("reascan", {}),
+    ("reascan", {"recipe": "release"}),
+    ("lilgym", {}),
+)
+GRIDS = ("gscan", "reascan")
+Line = tuple[str, float, str]
+
+
+def rate(count: int, act: Callable[[], Any]) -> float:
+    """How many of `count` things are done in a CPU-second."""
+    began = time.process_time()
+    act()
+    return count / max(time.process_time() - began, 1e-9)
+
+
+def read(examples: Iterable[Any]) -> int:
+    """Read what a model sees and what it should answer; returns how many examples there were."""
+    count = 0
+    for example in examples:
+        _ = example.inputs, example.answer
+        count += 1
+    return count
+
+
+def objects(rows: int = 3_000) -> Iterator[Line]:
+    """Examples as Python objects, after first use."""
+    for family, given in OBJECTS:
+        name = " ".join([family, *map(str, given.values())])
+        count = min(rows, len(recombine.load(family, **given)))
+        read(islice(recombine.load(family, **given), 2_500))
+        fresh = recombine.load(family, **given)
+        yield f"ds[i] ascending, {name}", rate(count, lambda ds=fresh, n=count: read(ds[i] for i in range(n))), "examples"
+        generator, again = random.Random(0), recombine.load(family, **given)
+        places = [generator.randrange(len(again)) for _ in range(500)]
+        yield f"ds[i] random, {name}", rate(500, lambda ds=again, rows=places: read(ds[i] for i in rows)), "examples"
+        whole = recombine.load(family, **given)
+        total = min(4 * rows, len(whole))
+        yield f"iterating, {name}", rate(total, lambda ds=whole, n=total: read(islice(ds, n))), "examples"
+    yield from peer(rows)
+
+
+def peer(rows: int) -> Iterator[Line]:
+    """The kinship task of reasoning-gym, beside ours."""
+    if importlib.util.find_spec("reasoning_gym") is None:
+        return
+    gym = importlib.import_module("reasoning_gym")
+    kinship = gym.create_dataset("family_relationships", size=rows, seed=0)
+    yield "ds[i] ascending, reasoning-gym kinship", rate(rows, lambda: [kinship[i] for i in range(rows)]), "examples"
+
+
+def files(rows: int = 50_000) -> Iterator[Line]:
+    """Whole jobs, sealed folders included, and their verification."""
+    for family, split in (("gscan", "compositional"), ("reascan", "all"), ("clutrr", "generalization_23")):
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "rows")
+
+            def make(name: str = family, split: str = split, out: Path = out) -> None:
+                recombine.generate(name, out, split=split, part="train", size=rows, engine="serial")
+
+            recombine.load(family, split, "train")[:2_500]
+            yield f"generate {rows:,} rows, {family}", rate(rows, make), "rows"
+            yield f"verify, {family}", rate(rows, lambda path=out: recombine.verify(path, workers=1)), "rows"
+
+
+def proofs(rows: int = 200) -> Iterator[Line]:
+    """Explanations and pictures of single examples."""
+    for family in (*GRIDS, "clutrr", "lilgym"):
+        dataset = recombine.load(family)
+        for example in dataset[:20]:
+            example.explain()
+        fresh = dataset[20 : 20 + rows]
+        yield f"explain, {family}", rate(len(fresh), lambda some=fresh: [e.explain() for e in some]), "examples"
+
+
+def pictures(rows: int = 100) -> Iterator[Line]:
+    """PNG pictures, the caches of masks and fonts filled."""
+    for family in (*GRIDS, "clutrr", "lilgym"):
+        some = recombine.load(family)[: 20 + rows]
+        for example in some[:20]:
+            example.render("png")
+        yield f"PNG, {family}", rate(rows, lambda some=some[20:]: [e.render("png") for e in some]), "pictures"
+
+
+def episodes(steps: int = 3_000) -> Iterator[Line]:
+    """Single environments as `gymnasium.make` gives them."""
+    import gymnasium as gym
+
+    import recombine.envs
+
+    for name in recombine.envs.ENVIRONMENTS:
+        env = gym.make(name)
+        env.reset(seed=0)
+        env.action_space.seed(0)
+
+        def act(count: int, env: Any = env) -> None:
+            for _ in range(count):
+                _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+                if terminated or truncated:
+                    env.reset()
+
+        act(200)
+        yield f"steps, {name}", rate(steps, lambda act=act: act(steps)), "steps"
+
+
+FIRST = """
+import sys, time
+import recombine
+recombine.generate(sys.argv[1], sys.argv[2], part="train", size=int(sys.argv[3]), engine="serial")
+print(time.process_time())
+"""
+
+
+def first() -> Iterator[Line]:
+    """CPU-seconds of a whole process that generates its first folder with an empty cache of compiled kernels."""
+    for family in ("gscan", "reascan", "clutrr", "lilgym"):
+        for size in (100, 4_000):
+            with tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "RECOMBINE_CACHE": str(Path(folder, "cache"))}
+                command = [sys.executable, "-c", FIRST, family, str(Path(folder, "rows")), str(size)]
+                done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+                yield f"first job of {size:,} rows, {family}", float(done.stdout), "CPU-seconds"
+
+
+GROUPS: dict[str, Callable[[], Iterator[Line]]] = {
+    "objects": objects, "files": files, "proofs": proofs, "pictures": pictures, "episodes": episodes, "first": first,
+}  # fmt: skip
+
+
+def main(wanted: list[str]) -> None:
+    """Print one line of a Markdown table per figure."""
+    unknown = [name for name in wanted if name not in GROUPS]
+    if unknown:
+        sys.exit(f"no group is called {unknown[0]!r}; there are {', '.join(GROUPS)}.")
+    print("| | measured | |\n|---|---:|---|")
+    for name in wanted or [name for name in GROUPS if name != "first"]:
+        for what, figure, unit in GROUPS[name]():
+            shown = f"{figure:,.1f}" if unit == "CPU-seconds" else f"{figure:,.0f}"
+            print(f"| {what} | {shown} | {unit if unit == 'CPU-seconds' else f'{unit} per CPU-second'} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,109 @@
+"""What a split's training rows leave open: words for which several meanings fit, and test answers that hang on the choice.
+
+The sequence machine learns a lexicon from the training rows. Then every word's entry is varied while the others stay. An entry that
+explains every training row but changes a test answer shows that the training rows do not determine that answer.
+
+  recombine identify scan --split template_around_right
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from recombine.cli.printing import print_table, say
+from recombine.cli.requests import add_request, whole_number
+from recombine.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recombine.models.identification import Identification
+    from recombine.models.sequence_machine import Alphabet, Entry
+
+
+FOUND_BY = "recombine identify"
+"""Stands in every file that this verb writes."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `recombine identify`."""
+    parser.add_argument("data", help="scan or nacs, or a folder of theirs")
+    add_request(parser, several=False)
+    parser.add_argument("--run-seed", type=whole_number, default=0, metavar="K", help="seed of the search for the lexicon")
+    parser.add_argument("--out", metavar="FILE", help="also write what was found as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Learn, vary, print."""
+    from recombine.cli.train import request_of
+    from recombine.files import Kind, holds, own_file
+    from recombine.models.identification import identify
+    from recombine.models.machines import fit_rows
+    from recombine.models.sequence_machine import Entry, SequenceMachineConfig, alphabet_of, pairs_of, sides
+    from recombine.models.sequence_machine_train import one_search
+
+    is_ours = lambda file: holds(file, lambda found: found["found_by"] == FOUND_BY)
+    out = own_file(arguments.out, Kind("a file of `recombine identify`", is_ours)) if arguments.out else None
+    request = request_of(arguments)
+    rows = list(fit_rows(request, arguments.part))
+    alphabet = alphabet_of(rows)
+    pairs = pairs_of(rows, alphabet)
+    config = SequenceMachineConfig()
+    learnt = one_search(pairs, alphabet, config, arguments.run_seed, 0)
+    if learnt["wrong"]:
+        raise UsageError(
+            f"no lexicon was found that explains all training commands ({learnt['wrong']:,} of {learnt['rows']:,} are wrong), "
+            "so it cannot be said what they leave open; try another --run-seed."
+        )
+    lexicon = [Entry(level, bytes(template)) for level, template in learnt["lexicon"]]
+    commands = [alphabet.command(sides(example)[0]) for example in request.load("test")]
+    tests = [words for words in commands if words is not None]
+    found = identify(lexicon, pairs, tests, alphabet, config)
+    print_table(
+        "", ["word", "learnt", "training rows", "others that fit", "that change a test", "such as"], _lines(found, alphabet)
+    )
+    unknown = f"; {len(commands) - len(tests):,} more have words that training lacks" if len(commands) > len(tests) else ""
+    say(
+        f"{found.open:,} of {found.tests:,} test answers are open: a lexicon that explains every training row answers otherwise{unknown}."
+    )
+    say(
+        "One word is varied at a time, among levels and templates (docs/models.md). Open is proved by an example; determined is not proved."
+    )
+    if out is not None:
+        _write(out, found, alphabet)
+    return 0
+
+
+def _lines(found: Identification, alphabet: Alphabet) -> list[tuple[str, ...]]:
+    lines: list[tuple[str, ...]] = []
+    for item in found.words:
+        example = ""
+        if item.changing:
+            first = item.changing[0]
+            example = f"{_told(first.entry, alphabet)} ({first.nats:+.1f} nats, {first.changed:,} tests)"
+        counts = f"{item.rows:,}", str(len(item.alternatives)), str(len(item.changing))
+        lines.append((item.word, _told(item.entry, alphabet), *counts, example))
+    return lines
+
+
+def _told(entry: Entry, alphabet: Alphabet) -> str:
+    return f"{entry.level:g}: {alphabet.template(entry.template)}"
+
+
+def _write(out: Path, found: Identification, alphabet: Alphabet) -> None:
+    from recombine.files import write_json
+
+    words = [
+        {
+            "word": item.word,
+            "learnt": _told(item.entry, alphabet),
+            "training_rows": item.rows,
+            "alternatives": [
+                {"entry": _told(a.entry, alphabet), "nats": round(a.nats, 4), "tests_changed": a.changed}
+                for a in item.alternatives
+            ],
+        }
+        for item in found.words
+    ]
+    write_json(out, {"found_by": FOUND_BY, "tests": found.tests, "open": found.open, "words": words})

@@ -1,0 +1,93 @@
+"""Rules instead of answers: a lexicon for the sequence machine, written by a person or a language model, read strictly, run safely.
+
+A lexicon is text, one line per word: `around: -1: Y X Y X Y X Y X`. The parser takes such lines and nothing else; nothing is
+executed. The machine runs the lexicon, so its score says whether the writer knows the rule, and its length how short the rule is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from recombine.errors import UsageError, shown
+from recombine.models.sequence_machine import FIRST_ACTION, LONGEST_TEMPLATE, Alphabet, Entry, Pair
+
+LINE = re.compile(r"\s*(?:[-*]\s+)?`?([A-Za-z0-9_'-]{1,60})`?\s*:\s*(-?\d{1,3})\s*:\s*([A-Za-z0-9_ ]{1,2000}?)\s*`?\s*")
+NOTHING = "nothing"
+MOST_TEXT = 100_000
+
+TASK = """You see commands and the actions that they stand for. Write the rule behind them as a lexicon.
+
+Every word has a level and a template. To read a command, take the word with the lowest level as its root (the rightmost one of \
+several). The words left of the root are read in the same way and give X; the words right of it give Y; no words give nothing. The \
+root's template says what the command stands for: a row of slots, each an action, X or Y.
+
+Write one line for every word, and nothing else:
+word: LEVEL: SLOT SLOT …
+LEVEL is a whole number from -99 to 0. A template has at most {slots} slots; write `{nothing}` for an empty one.
+
+Words: {words}
+Actions: {actions}
+
+Examples:
+{examples}
+
+The lexicon:"""
+
+
+def prompt(shown_pairs: Sequence[Pair], alphabet: Alphabet) -> str:
+    """What a writer of rules is shown: the form of a lexicon, all words and actions, and some examples."""
+    examples = "\n".join(f"{alphabet.said(words)} -> {alphabet.told(actions)}" for words, actions in shown_pairs)
+    return TASK.format(
+        slots=LONGEST_TEMPLATE,
+        nothing=NOTHING,
+        words=", ".join(alphabet.words),
+        actions=", ".join(alphabet.actions),
+        examples=examples,
+    )
+
+
+def parse_lexicon(text: str, alphabet: Alphabet) -> list[Entry]:
+    """The lexicon that a text holds; a missing, doubled or malformed line is an error that names it.
+
+    Lines of another form (a heading, a sentence, a fence) are passed over, so that a reply may say more than it must.
+    """
+    if len(text) > MOST_TEXT:
+        raise UsageError(f"the lexicon has {len(text):,} characters; at most {MOST_TEXT:,} are read.")
+    known = {word: i for i, word in enumerate(alphabet.words)}
+    found: dict[int, Entry] = {}
+    for line in text.splitlines():
+        match = LINE.fullmatch(line)
+        if match is None:
+            continue
+        word, level, slots = match[1], int(match[2]), match[3]
+        if word not in known:
+            raise UsageError(f"the lexicon has a line for {shown(word)}, which is no word of the training rows.")
+        if known[word] in found:
+            raise UsageError(f"the lexicon has two lines for {shown(word)}.")
+        if not -99 <= level <= 0:
+            raise UsageError(f"the level of {shown(word)} is {level}, but must be from -99 to 0.")
+        found[known[word]] = Entry(float(level), _template(word, slots, alphabet))
+    if missing := [word for word, i in known.items() if i not in found]:
+        raise UsageError(f"the lexicon has no line for {', '.join(missing[:8])}; a line reads `{missing[0]}: 0: {NOTHING}`.")
+    return [found[i] for i in range(len(known))]
+
+
+def _template(word: str, slots: str, alphabet: Alphabet) -> bytes:
+    names = {"X": 0, "Y": 1} | {action: FIRST_ACTION + i for i, action in enumerate(alphabet.actions)}
+    listed = [] if slots == NOTHING else slots.split()
+    for slot in listed:
+        if slot not in names:
+            raise UsageError(f"the template of {shown(word)} has the slot {shown(slot)}; slots are X, Y or an action.")
+    if len(listed) > LONGEST_TEMPLATE:
+        raise UsageError(f"the template of {shown(word)} has {len(listed)} slots; at most {LONGEST_TEMPLATE} are allowed.")
+    return bytes(names[slot] for slot in listed)
+
+
+def written(lexicon: Sequence[Entry], alphabet: Alphabet) -> str:
+    """A lexicon as text; `parse_lexicon` reads it back."""
+    lines = []
+    for word, entry in zip(alphabet.words, lexicon, strict=True):
+        slots = " ".join(("X", "Y", *alphabet.actions)[slot] for slot in entry.template) or NOTHING
+        lines.append(f"{word}: {int(entry.level)}: {slots}\n")
+    return "".join(lines)

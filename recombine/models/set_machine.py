@@ -1,0 +1,161 @@
+"""The set machine: finds the object that a command speaks of by reading it as operations on sets, then acts (gSCAN, ReaSCAN).
+
+Built in. The command is read from its last word to its first. The state is three soft sets over the objects, and there are five
+operations on them (pass, filter, compare, relate, put aside), with "and" as a product and "some" as a noisy or. Objects are
+symbols (size, colour, shape, place). The agent's pose is integrated from its own actions. In training, the target's cell is
+where the agent stands after its walks: it is derived from the right actions.
+Learnt by gradient: what every word does, what it means, what each relation is (tables over differences of places, pairs of sizes,
+colours and shapes), and how to act (a perceptron that sees the way to the target and its own last actions).
+
+Training and answers need NumPy and compiled kernels, no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.errors import FileError, UsageError, shown
+from recombine.files import inside
+from recombine.models.arrays import read_arrays, write_arrays
+from recombine.models.set_machine_actor import act, as_weights
+from recombine.models.set_machine_finder import Parameters, as_arrays, find, lexicon_lines
+from recombine.models.set_machine_rows import ACTIONS, Rows, Vocabulary, rows_of_examples
+from recombine.schemas import anything, check, listing, mapping, record, text, whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from recombine.core import Example
+
+Ints = NDArray[np.int64]
+FILE = "machine.npz"
+ANSWER_ROWS = 4_096
+"""Rows that are answered at a time."""
+
+
+@dataclass(frozen=True)
+class SetMachineConfig:
+    """`rows`: training rows visited in all. `short_rows` of them have commands of at most `short_words` words, and up to
+    `middle_rows` at most `middle_words`: the curriculum, by the length of the command alone (0: none).
+
+    `penalty`: price of doing something. `least`: operations on pairs are left out where they are less likely than this.
+    `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
+    `compass`: the actor sees its heading and the way in rows and columns; without, only the way as it faces.
+    """
+
+    rows: int = 400_000
+    batch: int = 256
+    finder_rate: float = 0.03
+    actor_rate: float = 2e-3
+    penalty: float = 0.03
+    least: float = 0.02
+    moments: int = 8
+    first: int = 256
+    second: int = 128
+    short_words: int = 8
+    short_rows: int = 15_000
+    middle_words: int = 16
+    middle_rows: int = 60_000
+    backwards: bool = True
+    compass: bool = True
+
+
+class SetMachine:
+    """A learnt finder and a learnt actor."""
+
+    NAME: ClassVar[str] = "set-machine"
+    Config: ClassVar[type[SetMachineConfig]] = SetMachineConfig
+    BUILT_IN: ClassVar[tuple[str, ...]] = (
+        "reading order, three soft sets and five operations on them, and, some",
+        "objects as symbols (size, colour, shape, place)",
+        "the target's cell as a training signal, derived from the right actions",
+        "the agent's pose, integrated from its own actions",
+    )
+    LEARNT: ClassVar[tuple[str, ...]] = (
+        "what every word does and means, what each relation is",
+        "how to act: turns, steps, manners, pushing and pulling",
+    )
+
+    def __init__(self, config: SetMachineConfig, known: Vocabulary, grid: int, finder: Parameters, actor: Parameters) -> None:
+        self.config, self.known, self.grid, self.finder, self.actor = config, known, grid, finder, actor
+
+    def run(self, rows: Rows, order: Ints) -> tuple[list[list[int]], Ints]:
+        """The actions of these rows as numbers, and the cells that the machine takes for the target's. Reads no actions."""
+        if rows.grid != self.grid:
+            raise UsageError(
+                f"this set machine was trained on grids of size {self.grid}, not {rows.grid}; train one for that size."
+            )
+        seen = rows if self.config.backwards else turned(rows)
+        scores = find(self.finder, seen, order, self.config.least)
+        found = rows.objects[order, scores.argmax(1)].astype(np.int64)
+        taken = act(self.actor, rows, order, found[:, 3:5], found[:, 0], self.config.compass)
+        return taken, found[:, 3:5]
+
+    def answers(self, examples: Sequence[Example]) -> list[str]:
+        """The answer to each example, in order; reads inputs only."""
+        told: list[str] = []
+        for start in range(0, len(examples), ANSWER_ROWS):
+            rows = rows_of_examples(examples[start : start + ANSWER_ROWS], self.known)
+            taken, _ = self.run(rows, np.arange(len(rows.lengths)))
+            told += [",".join(ACTIONS[a] for a in actions) for actions in taken]
+        return told
+
+    def sizes(self) -> dict[str, int]:
+        """Parameters of the two halves, and words."""
+        finder, actor = (sum(array.size for array in part.values()) for part in (self.finder, self.actor))
+        return {"parameters": finder + actor, "of the finder": finder, "of the actor": actor, "words": len(self.known.words)}
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """Every word's likeliest operation, its probability, and what it means."""
+        return lexicon_lines(self.finder, self.known)
+
+    def save(self, folder: Path, single: type[np.floating[Any]] = np.float32) -> None:
+        """Write `machine.npz`; `single` is the type in which numbers are kept."""
+        header = {
+            "machine": self.NAME, "config": asdict(self.config), "grid": self.grid, "words": list(self.known.words),
+            "colors": list(self.known.colors), "shapes": list(self.known.shapes),
+        }  # fmt: skip
+        arrays = {f"finder.{name}": array.astype(single) for name, array in self.finder.items()}
+        arrays |= {f"actor.{name}": array.astype(single) for name, array in self.actor.items()}
+        write_arrays(folder / FILE, header, arrays)
+
+    @classmethod
+    def load(cls, folder: Path) -> SetMachine:
+        """The machine of a run's folder; a damaged file is an error that names it."""
+        path = inside(folder, FILE)
+        header, arrays = read_arrays(path)
+        check(header, SHAPE, shown(str(path)))
+        known = Vocabulary(tuple(header["words"]), tuple(header["colors"]), tuple(header["shapes"]))
+        try:
+            config = SetMachineConfig(**header["config"])
+            count, grid = len(known.words) + 1, int(header["grid"])
+            finder = as_arrays({n.removeprefix("finder."): a for n, a in arrays.items()}, count)
+            actor = as_weights(
+                {n.removeprefix("actor."): a for n, a in arrays.items()}, count, grid, (config.first, config.second)
+            )
+        except (TypeError, ValueError) as problem:
+            raise FileError(f"{shown(str(path))} is no set machine: {str(problem)[:200]}.") from None
+        return cls(config, known, grid, finder, actor)
+
+
+def turned(rows: Rows) -> Rows:
+    """The same rows with the words of every command in the opposite order."""
+    words = np.zeros_like(rows.words)
+    for length in np.unique(rows.lengths):
+        here = rows.lengths == length
+        words[here, :length] = rows.words[here, :length][:, ::-1]
+    return rows._replace(words=words)
+
+
+SHAPE = record(
+    {
+        "machine": text(100, "set-machine"), "config": mapping(anything), "grid": whole(1, 64), "words": listing(text(200)),
+        "colors": listing(text(200)), "shapes": listing(text(200)),
+    }
+)  # fmt: skip
+"""What the header of a set machine's file holds."""
