@@ -153,6 +153,10 @@ class LilGymFamily:
         """Rows [job.start, job.stop) of the part."""
         return generate.generate(job)
 
+    def pick(self, job: Job, rows: NDArray[np.int64]) -> Batch | None:
+        """Single rows of a part in one call."""
+        return generate.pick(job, rows)
+
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""
         return generate.example(batch, row)
