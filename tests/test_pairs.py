@@ -138,3 +138,10 @@ def test_wrong_requests_for_pairs(tmp_path: Path) -> None:
         write_pairs(tmp_path / "x", "scan", "verb", size=0)
     assert main(["generate", "scan", "--pairs", "verb", "--train", "5", "--out", str(tmp_path / "x")]) == 2
     assert not (tmp_path / "x").exists()
+
+
+def test_a_recoloured_bystander_changes_no_determiner() -> None:
+    """Row 24 has an object whose new colour would turn "the" into "a": such a partner is passed over."""
+    pairs = some("reascan", "bystander", 30)
+    assert len(pairs) == 30
+    assert all(pair.first.inputs["command"] == pair.second.inputs["command"] for pair in pairs)
