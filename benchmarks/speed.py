@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,23 @@ def read(examples: Iterable[Any]) -> int:
     return count
 
 
+def pick(dataset: Any, places: Iterable[int]) -> int:
+    """Read the examples at these places."""
+    return read(dataset[i] for i in places)
+
+
+def explain(examples: Iterable[Any]) -> None:
+    """Work out the proofs."""
+    for example in examples:
+        example.explain()
+
+
+def paint(examples: Iterable[Any]) -> None:
+    """Make the pictures."""
+    for example in examples:
+        example.render("png")
+
+
 def objects(rows: int = 3_000) -> Iterator[Line]:
     """Examples as Python objects, after first use."""
     for family, given in OBJECTS:
@@ -60,13 +78,13 @@ def objects(rows: int = 3_000) -> Iterator[Line]:
         count = min(rows, len(recombine.load(family, **given)))
         read(islice(recombine.load(family, **given), 2_500))
         fresh = recombine.load(family, **given)
-        yield f"ds[i] ascending, {name}", rate(count, lambda ds=fresh, n=count: read(ds[i] for i in range(n))), "examples"
+        yield f"ds[i] ascending, {name}", rate(count, partial(pick, fresh, range(count))), "examples"
         generator, again = random.Random(0), recombine.load(family, **given)
         places = [generator.randrange(len(again)) for _ in range(500)]
-        yield f"ds[i] random, {name}", rate(500, lambda ds=again, rows=places: read(ds[i] for i in rows)), "examples"
+        yield f"ds[i] random, {name}", rate(500, partial(pick, again, places)), "examples"
         whole = recombine.load(family, **given)
         total = min(4 * rows, len(whole))
-        yield f"iterating, {name}", rate(total, lambda ds=whole, n=total: read(islice(ds, n))), "examples"
+        yield f"iterating, {name}", rate(total, partial(read, islice(whole, total))), "examples"
     yield from peer(rows)
 
 
@@ -90,7 +108,7 @@ def files(rows: int = 50_000) -> Iterator[Line]:
 
             recombine.load(family, split, "train")[:2_500]
             yield f"generate {rows:,} rows, {family}", rate(rows, make), "rows"
-            yield f"verify, {family}", rate(rows, lambda path=out: recombine.verify(path, workers=1)), "rows"
+            yield f"verify, {family}", rate(rows, partial(recombine.verify, out, workers=1)), "rows"
 
 
 def proofs(rows: int = 200) -> Iterator[Line]:
@@ -100,7 +118,7 @@ def proofs(rows: int = 200) -> Iterator[Line]:
         for example in dataset[:20]:
             example.explain()
         fresh = dataset[20 : 20 + rows]
-        yield f"explain, {family}", rate(len(fresh), lambda some=fresh: [e.explain() for e in some]), "examples"
+        yield f"explain, {family}", rate(len(fresh), partial(explain, fresh)), "examples"
 
 
 def pictures(rows: int = 100) -> Iterator[Line]:
@@ -109,7 +127,7 @@ def pictures(rows: int = 100) -> Iterator[Line]:
         some = recombine.load(family)[: 20 + rows]
         for example in some[:20]:
             example.render("png")
-        yield f"PNG, {family}", rate(rows, lambda some=some[20:]: [e.render("png") for e in some]), "pictures"
+        yield f"PNG, {family}", rate(rows, partial(paint, some[20:])), "pictures"
 
 
 def episodes(steps: int = 3_000) -> Iterator[Line]:
@@ -130,7 +148,7 @@ def episodes(steps: int = 3_000) -> Iterator[Line]:
                     env.reset()
 
         act(200)
-        yield f"steps, {name}", rate(steps, lambda act=act: act(steps)), "steps"
+        yield f"steps, {name}", rate(steps, partial(act, steps)), "steps"
 
 
 FIRST = """

@@ -138,7 +138,9 @@ def test_rows_count_from_the_start_of_the_process(monkeypatch: pytest.MonkeyPatc
 def test_pictures_are_valid_png_with_the_right_colours() -> None:
     image = pytest.importorskip("PIL.Image")
     example = recombine.load("gscan")[0]
-    seen = np.asarray(image.open(io.BytesIO(example.render("png"))).convert("RGB"))
+    painted = example.render("png")
+    assert isinstance(painted, bytes)
+    seen = np.asarray(image.open(io.BytesIO(painted)).convert("RGB"))
     from recombine.grid.draw import CELL, MARGIN, PAINT, PAPER, draw
 
     canvas = draw(example.world)

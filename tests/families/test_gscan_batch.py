@@ -69,5 +69,5 @@ def test_a_split_with_a_claim_of_its_own_is_left_to_the_plain_oracle(monkeypatch
     """The batch states the published claims only: a changed claim must be asked, in training too."""
     batch = GSCAN.generate(make_job(GSCAN, "visual", "train").rows(0, 6))
     assert not list(GSCAN.validate_batch(batch))
-    monkeypatch.setitem(oracle.CLAIMS, "compositional", lambda _example, _part: "no row may stand here")  # type: ignore[index]
+    monkeypatch.setitem(oracle.CLAIMS, "compositional", lambda _example, _part: "no row may stand here")
     assert [(row, p.code) for row, p in GSCAN.validate_batch(batch)] == [(row, "wrong_split") for row in range(6)]

@@ -144,7 +144,7 @@ def has_possible_world(sheet: Sheet) -> Flags:
     good &= ((agent >= 0) & (agent < grid)).all(1)
     cells = np.where(there, row * grid + column, -1 - np.arange(there.shape[1])[None, :])
     cells = np.sort(np.concatenate([cells, (agent[:, 0] * grid + agent[:, 1])[:, None]], axis=1), axis=1)
-    return good & (np.diff(cells, axis=1) != 0).all(1)
+    return cast(Flags, good & (np.diff(cells, axis=1) != 0).all(1))
 
 
 def _meant(sheet: Sheet, klass: Flags, word: Ints) -> Flags:
@@ -154,7 +154,7 @@ def _meant(sheet: Sheet, klass: Flags, word: Ints) -> Flags:
     low = np.where(klass, size, np.int8(9)).min(-1, keepdims=True)
     high = np.where(klass, size, np.int8(-9)).max(-1, keepdims=True)
     extreme = np.where(word == 1, low, high)
-    return klass & ((word == 0) | (size == extreme))
+    return cast(Flags, klass & ((word == 0) | (size == extreme)))
 
 
 def _class(sheet: Sheet, with_color: bool = True, with_noun: bool = True) -> Flags:
@@ -171,7 +171,7 @@ def _class(sheet: Sheet, with_color: bool = True, with_noun: bool = True) -> Fla
 def means_target_alone(sheet: Sheet) -> Flags:
     """The phrase means object 0 and no other."""
     meant = _meant(sheet, _class(sheet), sheet.said[:, 2, None])
-    return meant[:, 0] & (meant.sum(1) == 1)
+    return cast(Flags, meant[:, 0] & (meant.sum(1) == 1))
 
 
 def needs_every_word(sheet: Sheet) -> Flags:
@@ -180,7 +180,7 @@ def needs_every_word(sheet: Sheet) -> Flags:
     without_size = (word[:, 0] == 0) | (_class(sheet).sum(1) >= 2)
     without_color = (sheet.said[:, 3] == 0) | (_meant(sheet, _class(sheet, with_color=False), word).sum(1) >= 2)
     without_noun: Flags = _meant(sheet, _class(sheet, with_noun=False), word).sum(1) >= 2
-    return without_size & without_color & without_noun
+    return cast(Flags, without_size & without_color & without_noun)
 
 
 def has_rival(sheet: Sheet) -> Flags:
@@ -211,7 +211,7 @@ def reads_one_way(sheet: Sheet) -> Flags:
     low = np.where(klass, size, 9).min(1, keepdims=True)
     high = np.where(klass, size, -9).max(1, keepdims=True)
     loosely = klass & np.where(word == 1, size < high, size > low)
-    return (word[:, 0] == 0) | (loosely == _meant(sheet, klass, word)).all(1)
+    return cast(Flags, (word[:, 0] == 0) | (loosely == _meant(sheet, klass, word)).all(1))
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def has_right_roles(sheet: Sheet, moves: Ints) -> Flags:
     due = np.where(is_color & ~is_shape & is_size, _ROLES.index("shape decoy"), due)
     due = np.where(is_color & is_shape, _ROLES.index("size decoy"), due)
     due[:, 0] = _ROLES.index("target")
-    return ((due == sheet.roles) | ~there).all(1)
+    return cast(Flags, ((due == sheet.roles) | ~there).all(1))
 
 
 def belongs(batch: Batch, sheet: Sheet, moves: Ints) -> Flags:
