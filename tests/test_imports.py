@@ -62,7 +62,6 @@ MAY_SEE: dict[str, set[str]] = {
     "episodes": FLOOR | {"families", "data", "evaluate"},
     "films": {"errors", "episodes"},
     "scorer": FLOOR | {"families", "data", "evaluate"},
-    "films": FLOOR | {"families", "data", "envs", "episodes"},
     "mixture": FLOOR | {"families", "data"},
     "pairs": FLOOR | {"families", "data"},
     "models": FLOOR | {"data"},
@@ -88,7 +87,6 @@ MAY_SEE: dict[str, set[str]] = {
         "pairs",
         "films",
         "gallery",
-        "films",
     },
 }
 """Room -> the rooms that it may import from (besides itself)."""
