@@ -59,6 +59,8 @@ CANDIDATES, MANY_CANDIDATES = 4, 96
 """Scenes drawn per row, and for a row that needs a rare truth value (ever more); the first with the wanted one is taken."""
 STRICT_ROUNDS = 12
 """Draws in which a row looks for a scene of the other truth value, after no plan was found from the one."""
+LOOSE_ROUND = 40
+"""From this draw on a row takes a scene of any class: its class has none that can be flipped. Such rows are very few."""
 ROUNDS = 1_000
 """Draws of scenes for one row before the job is given up."""
 CHUNK = 2048
@@ -199,15 +201,17 @@ def _draw(rows: Rows, codes: Numbers, tidy: Flags, hard: Codes, pending: Numbers
     sought = worlds.derived(rows.states[pending], SOUGHT + 16 * turn) & np.uint64(1) == 1
     # What cannot be flipped one way is flipped the other way.
     sought = np.where(hard[pending] != 0, hard[pending] < 0, sought)
-    strict = (hard[pending] != 0) & (turn < STRICT_ROUNDS)
+    strict = (hard[pending] != 0) & ((turn < STRICT_ROUNDS) | (turn % 2 == 1))
     for is_hard, candidates in ((False, CANDIDATES), (True, MANY_CANDIDATES << min(turn, 6))):
         mine = np.flatnonzero((hard[pending] != 0) == is_hard)
         chosen = pending[mine]
         if not len(mine):
             continue
-        classes = table.visits[rows.places[chosen]].astype(np.int64)
+        is_loose = turn >= LOOSE_ROUND
+        classes = np.ones(len(chosen), np.int64) if is_loose else table.visits[rows.places[chosen]].astype(np.int64)
+        visits = np.zeros(len(chosen), np.int64) if is_loose else rows.visits[chosen]
         wishes = Wishes(
-            codes[chosen], states[mine], rows.visits[chosen], classes, tidy[chosen] & (wanted.kind == "scatter"), sought[mine],
+            codes[chosen], states[mine], visits, classes, tidy[chosen] & (wanted.kind == "scatter"), sought[mine],
             strict[mine],
         )  # fmt: skip
         drawn = worlds.draw_fitting(wanted.kind, wanted.start == "scratch", wishes, candidates, wanted.fast)

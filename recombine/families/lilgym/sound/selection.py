@@ -44,6 +44,8 @@ STEPS = 300
 """Steps of the fit."""
 MEAN_WORDS, STEEPEST = 11.0, 1.5
 """Mean length of the corpus's sentences, and how much a word may change the logarithm of a weight."""
+EASY = 0.5
+"""A statement that a search flips in a smaller share of random scenes is asked from scratch only."""
 TRIALS = 8
 """Scenes in which a statement's flip is tried."""
 WORDINGS = 3
@@ -223,13 +225,14 @@ def arrays_of(kind: Kind, codes: Numbers, goals: NDArray[np.int16]) -> dict[str,
     plans, texts = [s.plan for s in statements], [s.program for s in statements]
     base, length = base_weights(kind, codes), spoken(kind, plans)
     rows = encode_all(plans)
-    most = np.maximum(1.0, np.floor(CLASSES * ease(kind, rows.astype(np.int64), texts)))
+    easy = ease(kind, rows.astype(np.int64), texts)
+    most = np.maximum(1.0, np.floor(CLASSES * easy))
     asked = functools.partial(often, most=most)
     rules = [sum(rule(s) << place for place, rule in enumerate(splits.RULES.values())) for s in statements]
     arrays = {
         "codes": np.ascontiguousarray(rows.T),
         "weights": fitted(kind, base, texts, length, once).astype(np.float16),
-        "visits": np.rint(asked(np.exp(fitted(kind, base, texts, length, asked)))).astype(np.uint8),
+        "visits": np.where(easy < EASY, 0, np.rint(asked(np.exp(fitted(kind, base, texts, length, asked))))).astype(np.uint8),
         "goals": goals,
         "answers": np.ascontiguousarray(answers(kind, statements, rows.astype(np.int64), goals).T),
         "phenomena": np.array([phenomena_set(text) for text in texts], np.uint32),
