@@ -23,8 +23,9 @@ from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
-    from recombine.evaluate.ask import Answerer, Asked, Caps, Outcome
+    from recombine.evaluate.ask import Answerer, Asked, Caps
     from recombine.evaluate.endpoint import Reply
+    from recombine.evaluate.outcomes import Outcome
     from recombine.evaluate.prices import Price
     from recombine.models.hf import LocalModel
 

@@ -13,7 +13,7 @@ from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.errors import UsageError
 
 if TYPE_CHECKING:
-    from recombine.evaluate.ask import Outcome
+    from recombine.evaluate.outcomes import Outcome
 
 FOREIGN = ("family", "split", "part", "recipe", "hold_out", "options", "write_batch", "read_batch", "dry_run")
 """Words of `ask` that a suite does not take: it chooses the sets itself."""
