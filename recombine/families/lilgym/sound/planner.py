@@ -18,7 +18,20 @@ import numpy as np
 from recombine import kernels
 from recombine.families.lilgym.play.edits import Setting
 from recombine.families.lilgym.play.kernel import Tables
-from recombine.families.lilgym.scene import COLORS, FIELDS, SHAPES, SIZE_NAMES, Counts, Flags, Items, Kind, Numbers, Words
+from recombine.families.lilgym.scene import (
+    BOX_COUNT,
+    COLORS,
+    FIELDS,
+    SHAPES,
+    SIZE_NAMES,
+    TOWER_HEIGHT,
+    Counts,
+    Flags,
+    Items,
+    Kind,
+    Numbers,
+    Words,
+)
 from recombine.families.lilgym.sound.moves import DRAWN_ADDS, Ground, Scenes
 from recombine.families.lilgym.sound.worlds import derived
 
@@ -105,7 +118,7 @@ def search(kind: Kind, tasks: Tasks, judge: Judge, compiled: bool) -> Plans:
     plans = Plans(np.zeros((n, WALK_STEPS), np.int64), np.full(n, NO_PLAN, np.int64))
     run = kernels.load(MOVES, compiled)
     most = 12 if kind == "tower" else width + 3 * DRAWN_ADDS
-    room = width if kind == "tower" else width + GROWTH
+    room = max(width, BOX_COUNT * TOWER_HEIGHT) if kind == "tower" else width + GROWTH  # kernels write without bounds checks
     given = Scenes(_widened(tasks.items, room), tasks.counts)
     actions, found = np.zeros((n, most), np.int64), np.zeros(n, np.int64)
     after, counts = np.zeros((n, most, room, FIELDS), np.int16), np.zeros((n, most), np.int64)
