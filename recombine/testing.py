@@ -120,10 +120,10 @@ def check_examples(family: Family, job: Job) -> Iterator[str]:
         example, again = family.example(batch, row), family.example(back, row)
         yield from (f"row {row}: {text}" for text in _broken(example, again, job.id(row)))
     if isinstance(family, Checking):
-        plain = [(row, p.code) for row in range(len(batch)) for p in family.validate(family.example(batch, row))]
-        batched = [(row, p.code) for row, p in family.validate_batch(batch)]
-        if sorted(plain) != sorted(batched):
-            yield f"validate_batch finds {batched[:3]}, validate finds {plain[:3]}"
+        plain = {(row, p.code) for row in range(len(batch)) for p in family.validate(family.example(batch, row))}
+        batched = {(row, p.code) for row, p in family.validate_batch(batch)}
+        if plain != batched:  # a batch may name a law once that a row breaks in several places
+            yield f"validate_batch finds {sorted(batched - plain)[:3]} more, validate {sorted(plain - batched)[:3]}"
         if len(family.canonical_batch(batch)) != len(batch):
             yield "canonical_batch has another length than the batch"
 
