@@ -16,6 +16,9 @@ LINE, EDGE, LETTER = 14, 6, 6.2
 """Pixels from line to line, around the text, and of a letter of the built-in font."""
 MOST_FRAMES = 400
 
+MARK = b"a film of recombine watch"
+"""The comment in every film, by which a later film knows the file as its own."""
+
 
 def play(episode: Episode, replies: Sequence[str] | None = None) -> list[tuple[bytes, str]]:
     """(picture, caption) before each action and at the end. Without replies the solver's plan is played."""
@@ -47,7 +50,7 @@ def film(frames: Sequence[tuple[bytes, str]], title: str, *, seconds: float = 0.
     coded = [frame.quantize(palette=palette) for frame in drawn]
     lasting = [int(1000 * seconds)] * (len(coded) - 1) + [int(3000 * seconds)]
     out = io.BytesIO()
-    coded[0].save(out, "GIF", save_all=True, append_images=coded[1:], duration=lasting, loop=0, optimize=True)
+    coded[0].save(out, "GIF", save_all=True, append_images=coded[1:], duration=lasting, loop=0, optimize=True, comment=MARK)
     return out.getvalue()
 
 

@@ -13,9 +13,17 @@ from pathlib import Path
 from recombine.cli.printing import print_json, say
 from recombine.cli.requests import whole_number
 from recombine.errors import UnknownName, UsageError, shown
-from recombine.files import Kind, begins_with
+from recombine.files import Kind
 
-GIF = Kind("a film of `recombine watch`", begins_with(b"GIF8"))
+
+def _is_film(path: Path) -> bool:
+    from recombine.films import MARK
+
+    with path.open("rb") as stream:
+        return MARK in stream.read(1 << 16)
+
+
+GIF = Kind("a film of `recombine watch`", _is_film)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
