@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import recombine
 from recombine.cli import main
 from recombine.core import Example
 from recombine.data.datasets import load
@@ -87,11 +88,10 @@ def test_a_scripted_model_solves_turn_by_turn_and_evaluate_agrees(
     assert main(_words(name, server, out, "--turns", "60")) == 0  # nothing is asked again, and the next step is printed
     told = capsys.readouterr().out
     assert len(server.asked) == sum(turns) and "plays every episode again" in told
-    command = next(line for line in told.splitlines() if line.startswith("next: recombine ")).removeprefix("next: recombine ")
-    assert main([*command.split(), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    [figures] = found["profile"]["answers"].values()
-    assert figures["mean"] == pytest.approx(2 / 3) and figures["rows"] == 3
+    assert f"evaluate --data {out}/data --answers {out}/answers.jsonl" in told
+    [run] = recombine.evaluate(out / "data", {"m": answers}, baselines=()).runs
+    assert [record.value for record in run.records] == [0.0, 1.0, 1.0]
+    assert [record.detail["turns"] for record in run.records] == turns
 
 
 def test_a_run_goes_on_in_the_middle_of_an_episode(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
