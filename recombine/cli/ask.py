@@ -25,7 +25,8 @@ from recombine.errors import UsageError, shown
 if TYPE_CHECKING:
     from recombine.abilities import Sight
     from recombine.evaluate.acting import Acting
-    from recombine.evaluate.ask import Answerer, Asked, Caps
+    from recombine.evaluate.ask import Answerer, Asked
+    from recombine.evaluate.budget import Caps
     from recombine.evaluate.outcomes import Outcome
     from recombine.evaluate.prices import Price
 
@@ -55,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh-shots", action="store_true", help="draw other examples for every row (default: the same ones)")
     parser.add_argument("--out", metavar="DIR", help="the folder of the run; taken up again if it exists")
     acting = parser.add_argument_group("acting, turn by turn, in worlds of gscan, reascan, lilgym and abstract")
-    acting.add_argument("--act", action="store_true", help="play each row's episode: the model acts, sees the world and acts again")
+    acting.add_argument(
+        "--act", action="store_true", help="play each row's episode: the model acts, sees the world and acts again"
+    )
     acting.add_argument("--turns", type=whole_number, metavar="N", help="the most replies in one episode (default 20)")
     acting.add_argument(
         "--setting", dest="settings", action="append", default=[], metavar="NAME=VALUE",
@@ -120,7 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_part(arguments: argparse.Namespace) -> tuple[int, Outcome | None]:
     """Ask about one part: the exit code, and the outcome if something was asked."""
-    from recombine.evaluate.ask import Caps, ask, estimate
+    from recombine.evaluate.ask import ask, estimate
+    from recombine.evaluate.budget import Caps
 
     price = price_of(arguments)
     asked, answerer = _asked(arguments)
@@ -182,8 +186,8 @@ def _read_batch(arguments: argparse.Namespace) -> tuple[Answerer, Caps, set[str]
     """The results as an answerer, no caps (they are paid for), and which questions they answer."""
     from pathlib import Path
 
-    from recombine.evaluate.ask import Caps
     from recombine.evaluate.batches import BatchReplies, read_batch
+    from recombine.evaluate.budget import Caps
 
     replies = read_batch(Path(arguments.read_batch))
     return BatchReplies(replies), Caps(), set(replies)

@@ -171,19 +171,24 @@ def is_episode(given: Answer) -> bool:
     return EPISODE in given.more
 
 
+def episode_of(example: Example, given: Answer) -> Episode:
+    """The beginning of the episode that an answer records; a record that no episode fits is an error."""
+    told: Any = given.more.get(EPISODE)
+    check(told, EPISODE_SHAPE, f"the episode of {shown(given.id)}")
+    if not isinstance(example.family, Playing):
+        raise FileError(f"the answer to {shown(given.id)} is an episode, but {example.family.NAME} cannot be acted in.")
+    try:
+        return _episode(example, told["sight"], told["with_rules"], told["settings"])
+    except RecombineError as problem:
+        raise FileError(f"the episode of {shown(given.id)} cannot be played again: {problem}") from None
+
+
 def score_episode(example: Example, given: Answer) -> Score:
     """The verdict on an episode, from its replies alone: they are played again under the settings that the answer names.
 
     Solved is right. Mistakes have the names that the family's `score` gives to what was done. `detail` holds `reward`, `turns` and `steps`.
     """
-    told = given.more[EPISODE]
-    check(told, EPISODE_SHAPE, f"the episode of {shown(given.id)}")
-    if not isinstance(example.family, Playing):
-        raise FileError(f"the answer to {shown(given.id)} is an episode, but {example.family.NAME} cannot be acted in.")
-    try:
-        episode = _episode(example, told["sight"], False, told["settings"])
-    except RecombineError as problem:
-        raise FileError(f"the episode of {shown(given.id)} cannot be played again: {problem}") from None
+    told, episode = given.more[EPISODE], episode_of(example, given)
     for reply in told["replies"]:
         if episode.done:
             break

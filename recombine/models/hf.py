@@ -135,7 +135,10 @@ class LocalModel:
         """The same for a model that sees pictures; its processor says where they stand."""
         if not getattr(self.processor, "chat_template", None):
             raise UsageError(f"the model in {shown(str(self.folder))} has no chat template, so that pictures have no place.")
-        told = [{"role": message["role"], "content": [_piece(piece) for piece in _listed(message["content"])]} for message in messages]
+        told = [
+            {"role": message["role"], "content": [_piece(piece) for piece in _listed(message["content"])]}
+            for message in messages
+        ]
         found = self.processor.apply_chat_template(
             told, tokenize=True, add_generation_prompt=True, return_dict=True, return_tensors="pt"
         )

@@ -60,7 +60,20 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def _words(name: str, server: Any, out: Path, *more: str, size: int = 3) -> list[str]:
-    words = ["ask", name, *FAMILIES[name], "--act", "--size", str(size), "--model", "m", "--endpoint", server.url, "--out", str(out)]
+    words = [
+        "ask",
+        name,
+        *FAMILIES[name],
+        "--act",
+        "--size",
+        str(size),
+        "--model",
+        "m",
+        "--endpoint",
+        server.url,
+        "--out",
+        str(out),
+    ]
     return [*words, "--retries", "0", *more]
 
 
@@ -84,7 +97,9 @@ def test_a_scripted_model_solves_turn_by_turn_and_evaluate_agrees(
     turns = [len(answers[row.id].more["episode"]["replies"]) for row in rows]
     assert turns[0] == 1 and max(turns) > 1 and outcome["requests"] == sum(turns) == len(server.asked)
     journal = [json.loads(line) for line in (out / "replies.jsonl").read_text().splitlines()]
-    assert {line["id"] for line in journal} == {turn_key(row.id, t) for row, n in zip(rows, turns, strict=True) for t in range(1, n + 1)}
+    assert {line["id"] for line in journal} == {
+        turn_key(row.id, t) for row, n in zip(rows, turns, strict=True) for t in range(1, n + 1)
+    }
     assert main(_words(name, server, out, "--turns", "60")) == 0  # nothing is asked again, and the next step is printed
     told = capsys.readouterr().out
     assert len(server.asked) == sum(turns) and "plays every episode again" in told
@@ -107,14 +122,18 @@ def test_a_run_goes_on_in_the_middle_of_an_episode(server: Any, tmp_path: Path, 
     assert len(read_answers(cut / "answers.jsonl")) < 3
     assert main(_words("gscan", server, cut, "--turns", "60")) == 0
     assert len(server.asked) == 2 * needed, "no turn is asked twice"
-    kept = [{k: v["episode"] for k, v in ((a.id, a.more) for a in read_answers(p / "answers.jsonl").values())} for p in (whole, cut)]
+    kept = [
+        {k: v["episode"] for k, v in ((a.id, a.more) for a in read_answers(p / "answers.jsonl").values())} for p in (whole, cut)
+    ]
     assert kept[0] == kept[1]
 
 
 def test_money_caps_hold_within_an_episode(server: Any, tmp_path: Path) -> None:
     server.converse = Scripted(_rows("gscan", 1))
     out = tmp_path / "run"
-    words = _words("gscan", server, out, "--turns", "60", "--price", "1000,1000", "--max-tokens", "20", "--max-cost", "1.5", size=1)
+    words = _words(
+        "gscan", server, out, "--turns", "60", "--price", "1000,1000", "--max-tokens", "20", "--max-cost", "1.5", size=1
+    )
     assert main(words) == 1
     lines = [json.loads(line) for line in (out / "requests.jsonl").read_text().splitlines()]
     assert lines and all(line["tokens_in"] > 100 for line in lines)
@@ -153,7 +172,19 @@ def test_settings_pictures_and_samples(server: Any, tmp_path: Path, capsys: pyte
     row = _rows("gscan", 1)[0]
     server.converse = lambda messages: Episode(row).expert_reply()
     out = tmp_path / "run"
-    more = ("--setting", "goal=sequence", "--setting", "horizon=50", "--image", "--style", "rules", "--samples", "2", "--temperature", "1")
+    more = (
+        "--setting",
+        "goal=sequence",
+        "--setting",
+        "horizon=50",
+        "--image",
+        "--style",
+        "rules",
+        "--samples",
+        "2",
+        "--temperature",
+        "1",
+    )
     assert main([*_words("gscan", server, out, *more, size=1), "--json"]) == 0
     outcome = json.loads(capsys.readouterr().out)
     assert outcome["passes"] == {"1": 1.0, "2": 1.0} and outcome["requests"] == 2
@@ -165,7 +196,9 @@ def test_settings_pictures_and_samples(server: Any, tmp_path: Path, capsys: pyte
     assert "another run" in capsys.readouterr().err
 
 
-def test_what_cannot_be_acted_is_said_before_anything_is_asked(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_acted_is_said_before_anything_is_asked(
+    server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "run"
     base = ["--model", "m", "--endpoint", server.url, "--out", str(out), "--size", "2"]
     cases = {
@@ -192,7 +225,13 @@ def test_evaluate_believes_the_replies_and_not_the_verdict_beside_them() -> None
     assert score_episode(row, Answer(row.id, row.answer, None, {"episode": told})).value == 0.0
     right = {**told, "replies": [Episode(row).expert_reply()], "solved": False}
     assert score_episode(row, Answer(row.id, "", None, {"episode": right})).value == 1.0
-    for wrong in ({**told, "replies": "STOP"}, {**told, "sight": "smell"}, {**told, "settings": {"goal": "x"}}, {**told, "settings": {"seed": 1}}, []):
+    for wrong in (
+        {**told, "replies": "STOP"},
+        {**told, "sight": "smell"},
+        {**told, "settings": {"goal": "x"}},
+        {**told, "settings": {"seed": 1}},
+        [],
+    ):
         with pytest.raises(FileError):
             score_episode(row, Answer(row.id, "", None, {"episode": wrong}))
     scan = load("scan", size=1)[0]
@@ -226,3 +265,20 @@ def test_the_journal_decides_the_episode() -> None:
         Acting(settings={"index": 1}).episode(row)
     with pytest.raises(RecombineError):
         Acting(turns=0)
+
+
+def test_what_a_model_did_can_be_watched(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = _rows("gscan", 2)
+    server.converse = Scripted(rows, wrong=frozenset({rows[0].id}))
+    out, film = tmp_path / "run", tmp_path / "film.gif"
+    assert main(_words("gscan", server, out, "--turns", "60", size=2)) == 0
+    capsys.readouterr()
+    assert main(["watch", str(out), "--index", "1", "--out", str(film), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["id"], told["solved"], told["frames"]) == (rows[1].id, True, 1 + len(Episode(rows[1]).expert()))
+    assert main(["watch", str(out), "--out", str(film), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["solved"] is False
+    for words in (["--index", "2"], ["--act", "walk"]):
+        assert main(["watch", str(out), *words, "--out", str(film)]) == 2
+    assert main(["watch", str(tmp_path), "--out", str(film)]) == 2
+    assert "no episodes" in capsys.readouterr().err

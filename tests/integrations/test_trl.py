@@ -134,11 +134,21 @@ def test_two_steps_of_grpo_over_several_turns(tmp_path: Path) -> None:
     held.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     held.add_tokens([AddedToken(text, normalized=False) for text in calls])
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=held, unk_token="<unk>", eos_token="<|im_end|>", pad_token="<|endoftext|>", clean_up_tokenization_spaces=False
+        tokenizer_object=held,
+        unk_token="<unk>",
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        clean_up_tokenization_spaces=False,
     )
     tokenizer.chat_template = (Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text()
     torch.manual_seed(1)
-    size = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2}
+    size = {
+        "hidden_size": 32,
+        "intermediate_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+    }
     model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(tokenizer), head_dim=16, max_position_embeddings=4096, **size))
     settings = trl.GRPOConfig(
         output_dir=str(tmp_path), per_device_train_batch_size=4, num_generations=4, max_completion_length=600, max_steps=2,

@@ -138,7 +138,13 @@ def test_a_model_that_sees_is_shown_pictures(tmp_path: Path, capsys: pytest.Capt
 
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-    words = ["<unk>", "</s>", "<image>", "<pad>", *"Answer: walk push pull stay turn left right , USER:".split()]
+    words = [
+        "<unk>",
+        "</s>",
+        "<image>",
+        "<pad>",
+        *["Answer:", "walk", "push", "pull", "stay", "turn", "left", "right", ",", "USER:"],
+    ]
     raw = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>"))
     raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     raw.decoder = decoders.WordPiece(prefix="##", cleanup=False)
