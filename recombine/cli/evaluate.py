@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
     from recombine.data.fresh import expand
     from recombine.evaluate.answers import read_ids
-    from recombine.evaluate.evaluate import evaluate_all
+    from recombine.evaluate.evaluate import evaluate_all, planned_rows
     from recombine.evaluate.export import latex, write_figures
     from recombine.evaluate.findings import findings
     from recombine.evaluate.report import write_report
@@ -97,15 +97,18 @@ def run(arguments: argparse.Namespace) -> int:
     figures = own_folder(arguments.figures, FIGURES) if arguments.figures else None
     table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
-    with progress("evaluate", 0) as tick:
-        folders, suite = expand(arguments.data)
+    folders, suite = expand(arguments.data)
+    baselines = arguments.baselines or ["majority"]
+    only = read_ids(Path(arguments.rows)) if arguments.rows else None
+    total = 0 if arguments.where else planned_rows(folders, answers, baselines, arguments.part, only)
+    with progress("evaluate", total) as tick:
         evaluation = evaluate_all(
             folders,
             answers,
-            baselines=arguments.baselines or ["majority"],
+            baselines=baselines,
             parts=arguments.part,
             missing=arguments.missing,
-            rows=read_ids(Path(arguments.rows)) if arguments.rows else None,
+            rows=only,
             where=arguments.where,
             on_rows=tick,
         )

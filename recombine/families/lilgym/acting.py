@@ -131,6 +131,10 @@ class LilGymState:
             "solved": self.is_solved,
         }
 
+    def answer(self) -> str:
+        """The edits that were made, and STOP where it was said."""
+        return "; ".join(str(edit_of(self.setting, action)) for action in self.taken)
+
     def expert(self) -> tuple[str, ...]:
         """The example's own plan at the start, later the solver's. Empty if the episode is over or no plan is left."""
         left = self.setting.horizon - len(self.taken)
