@@ -101,7 +101,7 @@ def is_determined(example: Example) -> bool:
     from recombine.families.abstract import generate as making
     from recombine.families.abstract import operations, plan, task_kernel
     from recombine.families.abstract.answers import read_answer
-    from recombine.families.abstract.kernel import CODE_BASE, object_code
+    from recombine.families.abstract.effect_kernel import CODE_BASE, object_code
     from recombine.grid.codes import COLORS, SHAPES
 
     task, form = example.world, example.plan.form

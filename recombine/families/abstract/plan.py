@@ -176,6 +176,14 @@ def forms(pattern: int) -> Forms:
     return Forms(np.full(joined.shape[1], pattern, dtype=np.int64), joined[0], joined[1], joined[2])
 
 
+@functools.cache
+def groups(pattern: int) -> tuple[Ints, Ints]:
+    """(starts, sizes): where the descriptions of each relation of the first clause lie in `forms(pattern)`."""
+    edges = np.searchsorted(forms(pattern).first // N_PHRASES, np.arange(len(RELATIONS) + 1))
+    sizes = np.diff(edges)
+    return edges[:-1][sizes > 0], sizes[sizes > 0]
+
+
 SPACES: Mapping[int, tuple[int, ...]] = MappingProxyType(
     {SIMPLE: (SIMPLE, ONE), ONE: (SIMPLE, ONE), TWO: (SIMPLE, ONE, TWO), NESTED: (SIMPLE, ONE, TWO, NESTED)}
 )
@@ -209,5 +217,5 @@ def describe(form: Form) -> str:
 
 __all__ = [
     "NESTED", "N_PHRASES", "N_STEPS", "ONE", "PATTERNS", "READINGS", "RELATION_WORDS", "SIMPLE", "SPACES", "TWO", "Form", "Forms",
-    "Rule", "admits", "describe", "forms", "phrase_of", "roots", "space_size", "steps",
+    "Rule", "admits", "describe", "forms", "groups", "phrase_of", "roots", "space_size", "steps",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from recombine.columns import Coded, Ragged
 from recombine.core import Batch, ColumnType, Example, Family, Job, option
 from recombine.families.abstract import operations
 from recombine.families.abstract.answers import Scene, write_answer
-from recombine.families.abstract.kernel import CODE_BASE
+from recombine.families.abstract.effect_kernel import CODE_BASE
 from recombine.families.abstract.plan import PATTERNS, Form, Rule, describe, space_size
 from recombine.families.abstract.splits import OPTIONS
 from recombine.grid.codes import COLORS, SHAPES
