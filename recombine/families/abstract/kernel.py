@@ -269,7 +269,11 @@ def enumerate_space(
                     for c in range(b + 1, counts[root]):
                         second = steps[root, c]
                         both = some & reach[second]
-                        if both & changed == 0 or first // N_PHRASES >= second // N_PHRASES or (first - second) % N_PHRASES == 0:
+                        if (
+                            both & changed == 0
+                            or first // N_PHRASES >= second // N_PHRASES
+                            or (first - second) % N_PHRASES == 0
+                        ):
                             continue
                         m = note(fits, rel, code + second, reading, plain, copied, copies, forms, reads, masks, m)
                         if both & (both - 1) == 0:

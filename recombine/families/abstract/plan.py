@@ -48,6 +48,11 @@ class Form(NamedTuple):
         return cls(*divmod(rest, N_PHRASES), first, second)
 
 
+def pattern_of(codes: Ints) -> Ints:
+    """The pattern of each form, from its number."""
+    return codes // (N_PHRASES * N_STEPS * N_STEPS)
+
+
 @dataclass(frozen=True)
 class Rule:
     """What a task is about: which object (`form`), and what happens to it (`operation`, a text of `operations`)."""
@@ -217,5 +222,5 @@ def describe(form: Form) -> str:
 
 __all__ = [
     "NESTED", "N_PHRASES", "N_STEPS", "ONE", "PATTERNS", "READINGS", "RELATION_WORDS", "SIMPLE", "SPACES", "TWO", "Form", "Forms",
-    "Rule", "admits", "describe", "forms", "groups", "phrase_of", "roots", "space_size", "steps",
+    "Rule", "admits", "describe", "forms", "groups", "pattern_of", "phrase_of", "roots", "space_size", "steps",
 ]  # fmt: skip

@@ -145,7 +145,9 @@ def add_decoys(desk: Desk, w: int, n: int, settings: Ints, op: Ints, rng: Words)
         if missing == 0:
             more = n + 1 if n < settings[S_HIGH] and add_other(things, n, desk.rule, grid, rng) else -1
         else:
-            more = plant(things, n, settings[S_HIGH], fits[0], rel, desk.rule, desk.weak, below(rng, missing), desk.bound, grid, rng)
+            more = plant(
+                things, n, settings[S_HIGH], fits[0], rel, desk.rule, desk.weak, below(rng, missing), desk.bound, grid, rng
+            )
         if more < 0:
             continue
         look(things, more, desk.sets, fits, rel)
@@ -184,9 +186,7 @@ def eliminate(desk: Desk, w: int, size: int, copies: int) -> Any:
 def first_hypotheses(desk: Desk, grammar: Grammar, settings: Ints) -> Any:
     """List the hypotheses that fit demonstration 1, and the operations of each that miss the test output; returns how many, or FULL."""
     grid = settings[S_GRID]
-    desk.tally[OPERATIONS] = matching_operations(
-        desk.things[1], desk.counts[1], grid, grammar.table, desk.effects[1], desk.ops
-    )
+    desk.tally[OPERATIONS] = matching_operations(desk.things[1], desk.counts[1], grid, grammar.table, desk.effects[1], desk.ops)
     copies = 0
     for a in range(desk.tally[OPERATIONS]):
         if grammar.table[desk.ops[a], COPY] >= 0:
