@@ -61,7 +61,7 @@ def readings_of(depth: str) -> Sequence[tuple[bool, bool]]:
 def causes(before: World, after: World, side: int, deed: tuple[Act, ...]) -> Pairs:
     """Which objects, with which pivots, the operation turns into the output shown."""
     gone, come = before - after, after - before
-    if len(gone) > 1 or len(come) > 1 or (deed[0][0] == "add") == bool(gone) or (deed[0][0] == "remove") == bool(come):
+    if len(gone) > 1 or len(come) > 1:
         return {}
     items = ordered(before)
     found: Pairs = {}
@@ -103,7 +103,12 @@ def eliminate(demonstrations: Sequence[tuple[World, World]], side: int, depths: 
     """Every hypothesis of these patterns that fits all demonstrations."""
     found = Elimination()
     for number, (before, after) in enumerate(demonstrations):
-        options = deeds() if number == 0 else tuple(dict.fromkeys(group.deed for group in found.groups))
+        gone, come = before - after, after - before
+        options = [
+            deed
+            for deed in (deeds() if number == 0 else dict.fromkeys(group.deed for group in found.groups))
+            if (deed[0][0] == "add") != bool(gone) and (deed[0][0] == "remove") != bool(come)
+        ]
         allowed = {deed: pairs for deed in options if (pairs := causes(before, after, side, deed))}
         items = ordered(before)
         if number == 0:
