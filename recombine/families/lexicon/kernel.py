@@ -66,10 +66,10 @@ def clause_actions(lexicon: Ints, command: Ints, start: int, stop: int, out: Int
     """Write what the words [start, stop) do to out[at:]; returns the new end, or BAD if they are no clause."""
     if start >= stop:
         return BAD
-    times, turns, side, is_around = 1, 0, -1, False
+    turns, side, is_around = 0, -1, False
     last = lexicon[command[stop - 1]]
-    if last == TWICE or last == THRICE:
-        times = 2 if last == TWICE else 3
+    times = 2 if last == TWICE else 3 if last == THRICE else 1
+    if times > 1:
         stop -= 1
     if stop - start > 1:
         side = lexicon[command[stop - 1]] - LEFT
@@ -246,7 +246,7 @@ def is_fresh(desk: Desk, n: int, count: int, test: Ints, test_length: int) -> An
     """Whether the candidate is neither the test command nor one of the demonstrations."""
     if is_same(desk.candidate, n, test, test_length):
         return False
-    for d in range(count):
+    for d in range(count):  # noqa: SIM110 - Numba compiles no generators
         if is_same(desk.candidate, n, desk.demos[d], desk.lengths[d]):
             return False
     return True
