@@ -28,7 +28,7 @@ from recombine.families.reascan.plan import (
     step_table,
 )
 from recombine.families.reascan.splits import OPTIONS, Combination
-from recombine.grid import forms
+from recombine.grid import forms, wording
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, DIRECTIONS, HEADINGS, SHAPES, VERBS
 from recombine.grid.world import WORLD_SCHEMA, World, actions_at, direction_codes, inputs_at, world_at
 from recombine.predicates.draw import HOLD_OUT, PREDICATE
@@ -321,6 +321,8 @@ def _job_meta(job: Job) -> Mapping[str, Any]:
     meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots", "c2_relations")}
     if job.split == HOLD_OUT:
         meta[PREDICATE] = option(job, OPTIONS, PREDICATE)
+    if wording.is_natural(job):
+        meta[wording.WORDING] = wording.NATURAL
     return meta
 
 
