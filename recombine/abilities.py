@@ -34,6 +34,14 @@ class Checking(Protocol):
 
 
 @runtime_checkable
+class Clustering(Protocol):
+    """What rows share, where it is not simply the column `CLUSTER`."""
+
+    def clusters(self, batch: Batch) -> Column:
+        """A column whose equal values share context: the unit of the statistics."""
+
+
+@runtime_checkable
 class Surveying(Protocol):
     """Figures about a whole file beyond its problems, printed by `audit` (a flat or nested mapping)."""
 

@@ -15,6 +15,7 @@ from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.cli.requests import whole_number
 from recombine.errors import UsageError, shown
 from recombine.files import Kind, begins_with, holds, is_report
+from recombine.signature import is_signed
 
 if TYPE_CHECKING:
     from recombine.evaluate.answers import Answer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 REPORT = Kind("a report of `recombine evaluate`", is_report)
 FIGURES = Kind(
     "figures of `recombine evaluate`",
-    lambda folder: (folder / "accuracy.svg").is_file() and begins_with(b"<svg")(folder / "accuracy.svg"),
+    lambda folder: (folder / "accuracy.svg").is_file() and is_signed(".svg")(folder / "accuracy.svg"),
 )
 PAIRS_REPORT = Kind(
     "a report on matched pairs",

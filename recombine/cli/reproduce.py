@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from recombine import moved
 from recombine.cli.printing import print_as, print_table, say
 from recombine.cli.requests import whole_number
 from recombine.errors import FileError, UnknownName, shown
@@ -64,6 +65,11 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.scale is None:
         _list_scales(arguments.table, scales, Path(arguments.out))
         return {"table": arguments.table, "scales": scales}
+    if arguments.scale in moved.SCALES:
+        say(
+            f"the scale {arguments.scale!r} is called {moved.SCALES[arguments.scale]!r} now; the old name goes with the next release."
+        )
+        arguments.scale = moved.SCALES[arguments.scale]
     if arguments.scale not in scales:
         raise UnknownName("scale", arguments.scale, scales)
     from recombine.files import Kind, holds, own_folder
