@@ -64,7 +64,9 @@ def is_determined(task: Task, depths: tuple[str, ...]) -> bool:
 def own_batch(k: int, tasks: int) -> Batch:
     """Tasks for the notebook's own description: the rules that are drawn are replaced by it."""
     listed = plan.forms(plan.ONE)
-    own = next(f for f in map(lambda row: plan.Form(*(int(c[row]) for c in listed)), range(len(listed.root))) if plan.describe(f) == OWN)
+    own = next(
+        f for f in (plan.Form(*(int(c[row]) for c in listed)) for row in range(len(listed.root))) if plan.describe(f) == OWN
+    )
     drawn = making.draw_rules
     item = family("abstract")
 

@@ -173,6 +173,12 @@ class AbstractFamily:
 
         return facet_columns(batch, names)
 
+    def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """How many demonstrations the tasks of a file have, and how many more would settle each of them."""
+        from recombine.families.abstract.settlement import survey
+
+        return survey(examples)
+
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The tasks of an ARC file."""
         from recombine.families.abstract.native import read

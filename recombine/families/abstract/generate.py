@@ -20,8 +20,8 @@ from recombine.families.abstract.splits import FEWEST, OPTIONS, Making, making_o
 
 KERNEL_NAME = "recombine.families.abstract.task_kernel"
 RELEASE_NAME = "recombine.families.abstract.release_kernel"
-RELEASE_OBJECTS, RELEASE_TRIES = (4, 6), 500
-"""The notebook's worlds have at most six objects, and it draws at most 500 of them."""
+RELEASE_OBJECTS, RELEASE_TRIES = 6, 500
+"""The notebook fills its worlds to six objects, and it draws at most 500 of them."""
 RELEASE_OPERATION = "paint red"
 """The only operation that the notebook carries out."""
 REJECTIONS = ("no test world", "no demonstration", "not determined", "too many hypotheses")
@@ -122,8 +122,9 @@ def release(job: Job, compiled: bool = True) -> Batch:
     """The same for the recipe `release`: the notebook's worlds, with its one operation, determined or not."""
     making = making_of(job.split, job.part, dict(job.options))
     settings = settings_of(job, making)
-    deep = max(0, max(making.patterns) - ONE)
-    settings[kernel.S_LOW], settings[kernel.S_HIGH] = RELEASE_OBJECTS[0] + deep, RELEASE_OBJECTS[1] + deep
+    if max(making.patterns) > ONE:
+        raise BadOption(f"option pattern is {plan.PATTERNS[max(making.patterns)]}, but the notebook has at most one clause.")
+    settings[kernel.S_HIGH] = RELEASE_OBJECTS
     settings[kernel.S_POOL] = settings[kernel.S_DEMONSTRATIONS]
     settings[kernel.S_WORLD_TRIES] = RELEASE_TRIES
     only = operations.numbers()[RELEASE_OPERATION]
@@ -175,7 +176,7 @@ def desk_of(settings: Ints) -> kernel.Desk:
     return kernel.Desk(
         zeros(worlds, most, 5), zeros(worlds), zeros(worlds), zeros(worlds, 2, plan.N_PHRASES), zeros(worlds, 6, most), zeros(5, 17),
         zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(*image), zeros(room), zeros(room), zeros(room), zeros(room),
-        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(3),
+        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(4, 3), zeros(3),
     )  # fmt: skip
 
 
