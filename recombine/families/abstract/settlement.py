@@ -68,10 +68,9 @@ def settle(inputs: Mapping[str, Any], answer: str) -> Settlement:
             continue
         against = dissenters(found, test, output, side)
         tried = [_settled(found, rule, (test, output), side, against) for rule in (true if against else ())]
-        best = min(
+        return min(
             (one for one in tried if one.more is not None), key=lambda one: len(one.added), default=Settlement((against,))
         )
-        return best
     return Settlement(())
 
 
@@ -109,7 +108,7 @@ def _settled(found: Elimination, rule: tuple[Form, str], test: tuple[World, Worl
     """Add the world that leaves fewest rivals, again and again, as if this rule were the true one."""
     rivals, added = [against], list[Pair]()
     for number in range(MOST):
-        options = []
+        options = list[tuple[int, int, Elimination, Pair]]()
         for pair in _worlds(rule, side, number):
             left = _narrowed(found, pair, side)
             options.append((dissenters(left, *test, side), len(options), left, pair))

@@ -212,7 +212,7 @@ def first_hypotheses(desk: Desk, grammar: Grammar, settings: Ints, w: int) -> An
     return size
 
 
-def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, order: Ints, survivors: Ints, rng: Words) -> int:
+def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, order: Ints, survivors: Ints, rng: Words) -> Any:
     """Choose demonstrations, each time the world that leaves fewest rivals; returns the number of hypotheses left if no rival is.
 
     The last demonstration may also be a new world: they are drawn until one leaves no rival. Returns -1 if none does, or FULL.
@@ -253,7 +253,7 @@ def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, or
     return size if left == 0 else -1
 
 
-def draw_twin(desk: Desk, grammar: Grammar, settings: Ints, op: Ints, order: Ints, survivors: Ints, rng: Words) -> int:
+def draw_twin(desk: Desk, grammar: Grammar, settings: Ints, op: Ints, order: Ints, survivors: Ints, rng: Words) -> Any:
     """A single demonstration: the test world, edited object by object as long as one test output is left.
 
     Returns the number of hypotheses left, or -1 if fewer than TWIN_OBJECTS objects could be changed.
