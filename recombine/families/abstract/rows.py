@@ -53,6 +53,7 @@ SCHEMA: dict[str, ColumnType] = {
     "space": "int64",
     "survivors": "list<int64>",
     "rivals_left": "int64",
+    "rival_bits": "int8",
     "proved_unique": "bool",
     "determined": "bool",
 }
@@ -69,8 +70,9 @@ class Task:
     output: Scene
 
 
-def columns(job: Job, sink: Sink, forms: NDArray[np.int64], ops: NDArray[np.int64]) -> dict[str, Column]:
-    """The columns of finished rows."""
+def columns(job: Job, sink: Sink, chosen: NDArray[np.int64], rivals: NDArray[np.int64]) -> dict[str, Column]:
+    """The columns of finished rows; `chosen` holds the form and the operation of each."""
+    forms, ops = chosen
     n, worlds = sink.counts.shape
     counts = sink.counts.astype(np.int64)
     inside = np.arange(sink.things.shape[2])[None, None, :] < counts[:, :, None]
@@ -114,9 +116,10 @@ def columns(job: Job, sink: Sink, forms: NDArray[np.int64], ops: NDArray[np.int6
         "clauses": said.astype(np.int8),
         "space": spaces[patterns],
         "survivors": Ragged(sink.survivors.reshape(-1), each * (worlds - 1)),
-        "rivals_left": np.zeros(n, dtype=np.int64),
+        "rivals_left": rivals,
+        "rival_bits": np.array([int(count).bit_length() for count in rivals.tolist()], dtype=np.int8),
         "proved_unique": sink.unique.astype(bool),
-        "determined": np.ones(n, dtype=bool),
+        "determined": rivals == 0,
     }
 
 
@@ -200,7 +203,7 @@ def example(family: Family, batch: Batch, row: int) -> Example:
     task = task_of(values)
     keep = (
         "description", "operation", "pattern", "kind", "relations", "form", "clauses", "object_count", "space", "survivors",
-        "rivals_left", "proved_unique", "determined",
+        "rivals_left", "rival_bits", "proved_unique", "determined",
     )  # fmt: skip
     meta = {
         "recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.draws import Ints, Words, below
-from recombine.families.abstract.effect_kernel import NO_EFFECT
+from recombine.families.abstract.effect_kernel import NO_EFFECT, fits_in
 from recombine.families.abstract.kernel import (
     FULL,
     N_PHRASES,
@@ -35,6 +35,8 @@ from recombine.families.abstract.world_kernel import (
     plant,
     suits,
 )
+from recombine.grid.codes import COLUMN, ROW, SHAPE, SIZE
+from recombine.grid.kernel import popcount
 
 KERNEL = True
 LEAN = True
@@ -49,6 +51,9 @@ NO_TEST, NO_WORLD, NOT_DETERMINED, TOO_MANY = 0, 1, 2, 3
 MAX_OPERATIONS = 16
 DECOY_TRIES = 60
 """Objects that are tried as decoys of one test world."""
+TWIN_EDITS, TWIN_OBJECTS = 60, 3
+"""Edits that are tried on the only demonstration, and objects in which it must differ from the test world."""
+N_FIELDS, N_VALUES = 5, 4
 DECOY_ODDS = 2
 """One in so many demonstrations is drawn with decoys."""
 
@@ -75,6 +80,7 @@ class Desk(NamedTuple):
     rule: Ints  # [4]: pattern, first phrase, first step, second step
     weak: Ints  # [4]: the same for a careless reader
     bound: Ints  # [3]: the object of each phrase
+    bounds: Ints  # [4, 3]: see `release_kernel.draw_bounds`
     tally: Ints  # [3]: operations that fit the first demonstration, those that copy as bits, hypotheses with rivals
 
 
@@ -183,20 +189,20 @@ def eliminate(desk: Desk, w: int, size: int, copies: int) -> Any:
     )
 
 
-def first_hypotheses(desk: Desk, grammar: Grammar, settings: Ints) -> Any:
-    """List the hypotheses that fit demonstration 1, and the operations of each that miss the test output; returns how many, or FULL."""
+def first_hypotheses(desk: Desk, grammar: Grammar, settings: Ints, w: int) -> Any:
+    """List the hypotheses that fit world w, and the operations of each that miss the test output; returns how many, or FULL."""
     grid = settings[S_GRID]
-    desk.tally[OPERATIONS] = matching_operations(desk.things[1], desk.counts[1], grid, grammar.table, desk.effects[1], desk.ops)
+    desk.tally[OPERATIONS] = matching_operations(desk.things[w], desk.counts[w], grid, grammar.table, desk.effects[w], desk.ops)
     copies = 0
     for a in range(desk.tally[OPERATIONS]):
         if grammar.table[desk.ops[a], COPY] >= 0:
             copies |= 1 << a
     desk.tally[COPIES] = copies
-    for w in range(2):
-        set_masks(desk, w, desk.tally[OPERATIONS], grammar, grid)
+    set_masks(desk, 0, desk.tally[OPERATIONS], grammar, grid)
+    set_masks(desk, w, desk.tally[OPERATIONS], grammar, grid)
     size = enumerate_space(
-        desk.fits[1], desk.rel[1], desk.counts[1], settings[S_DEEPEST], grammar.roots, grammar.steps, grammar.counts,
-        desk.plain[1], desk.copied[1], copies, desk.reach, desk.image, desk.forms, desk.reads, desk.masks,
+        desk.fits[w], desk.rel[w], desk.counts[w], settings[S_DEEPEST], grammar.roots, grammar.steps, grammar.counts,
+        desk.plain[w], desk.copied[w], copies, desk.reach, desk.image, desk.forms, desk.reads, desk.masks,
     )  # fmt: skip
     if size != FULL:
         desk.tally[RIVALS] = narrow(
@@ -206,13 +212,13 @@ def first_hypotheses(desk: Desk, grammar: Grammar, settings: Ints) -> Any:
     return size
 
 
-def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, order: Ints, survivors: Ints, rng: Words) -> int:
+def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, order: Ints, survivors: Ints, rng: Words) -> Any:
     """Choose demonstrations, each time the world that leaves fewest rivals; returns the number of hypotheses left if no rival is.
 
     The last demonstration may also be a new world: they are drawn until one leaves no rival. Returns -1 if none does, or FULL.
     """
     k, pool, grid = settings[S_DEMONSTRATIONS], settings[S_POOL], settings[S_GRID]
-    size = first_hypotheses(desk, grammar, settings)
+    size = first_hypotheses(desk, grammar, settings, 1)
     if size == FULL:
         return FULL
     m, copies, left = desk.tally[OPERATIONS], desk.tally[COPIES], desk.tally[RIVALS]
@@ -247,6 +253,48 @@ def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, or
     return size if left == 0 else -1
 
 
+def draw_twin(desk: Desk, grammar: Grammar, settings: Ints, op: Ints, order: Ints, survivors: Ints, rng: Words) -> Any:
+    """A single demonstration: the test world, edited object by object as long as one test output is left.
+
+    Returns the number of hypotheses left, or -1 if fewer than TWIN_OBJECTS objects could be changed.
+    """
+    n, grid, things = desk.counts[0], settings[S_GRID], desk.things[1]
+    desk.counts[1], edited = n, 0
+    for i in range(n):
+        for a in range(N_FIELDS):
+            things[i, a] = desk.things[0, i, a]
+    for _ in range(TWIN_EDITS):
+        i, a = below(rng, n), below(rng, N_FIELDS)
+        old_row, old_column, old = things[i, ROW], things[i, COLUMN], things[i, a]
+        if a == SIZE:
+            things[i, SIZE] = 1 + below(rng, N_VALUES)
+        elif a < ROW:
+            things[i, a] = below(rng, N_VALUES)
+        else:
+            things[i, ROW], things[i, COLUMN] = below(rng, grid), below(rng, grid)
+        is_settled = False
+        if fits_in(things, n, grid, i, things[i, ROW], things[i, COLUMN], things[i, SHAPE], things[i, SIZE]):
+            look(things, n, desk.sets, desk.fits[1], desk.rel[1])
+            desk.effects[1] = suits(things, n, grid, desk.fits[1], desk.rel[1], desk.rule, op)
+            if desk.effects[1] != NO_EFFECT:
+                is_settled = first_hypotheses(desk, grammar, settings, 1) != FULL and desk.tally[RIVALS] == 0
+        if is_settled:
+            edited |= 1 << i
+        else:
+            things[i, a] = old
+            things[i, ROW], things[i, COLUMN] = old_row, old_column
+    if popcount(edited) < TWIN_OBJECTS:
+        return -1
+    look(things, n, desk.sets, desk.fits[1], desk.rel[1])
+    desk.effects[1] = suits(things, n, grid, desk.fits[1], desk.rel[1], desk.rule, op)
+    size = first_hypotheses(desk, grammar, settings, 1)
+    if size == FULL or desk.tally[RIVALS] > 0:
+        return -1
+    order[0] = 1
+    survivors[0] = kept(desk.masks, size)
+    return size
+
+
 def is_one_rule(desk: Desk, size: int) -> bool:
     """Whether one description with one operation is left, however it is read."""
     for h in range(size):
@@ -273,11 +321,15 @@ def draw_task(
         rejected[NO_TEST] += 1
         return False
     for _ in range(settings[S_ROUNDS]):
-        for w in range(1, settings[S_POOL] + 1):
+        is_single = settings[S_DEMONSTRATIONS] == 1
+        for w in range(1, 0 if is_single else settings[S_POOL] + 1):
             if not draw_demonstration(desk, w, form, row_op, settings, rng):
                 rejected[NO_WORLD] += 1
                 return False
-        size = choose(desk, grammar, settings, form, row_op, order, sink.survivors[row], rng)
+        if is_single:
+            size = draw_twin(desk, grammar, settings, row_op, order, sink.survivors[row], rng)
+        else:
+            size = choose(desk, grammar, settings, form, row_op, order, sink.survivors[row], rng)
         if size < 0:
             rejected[TOO_MANY if size == FULL else NOT_DETERMINED] += 1
             continue

@@ -23,7 +23,7 @@ _TOKENS = {"W": "WALK", "L": "LOOK", "R": "RUN", "J": "JUMP", "<": "LTURN", ">":
 @functools.cache
 def _deeds() -> dict[str, str]:
     """Clause in SCAN's words -> its actions as letters."""
-    found = {}
+    found: dict[str, str] = {}
     for verb, letter in {"walk": "W", "look": "L", "run": "R", "jump": "J", "turn": ""}.items():
         ways = {f"{verb} {side}": turn + letter for side, turn in (("left", "<"), ("right", ">"))}
         ways |= {f"{verb} opposite {side}": 2 * turn + letter for side, turn in (("left", "<"), ("right", ">"))}

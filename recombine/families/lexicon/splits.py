@@ -107,9 +107,8 @@ def ruled_split(
     return RuledSplit(name, claim, listed, aliases or {}, ("sound",), axis, is_published=False, makings=makings)
 
 
-def _trained(test: tuple[str, Making], **making: int | bool) -> dict[str, tuple[str, Making]]:
-    train = Making(SHARES["train"])._replace(**making)
-    validation = Making(SHARES["validation"])._replace(**making)
+def _trained(test: tuple[str, Making], making: Making) -> dict[str, tuple[str, Making]]:
+    train, validation = making._replace(shares=SHARES["train"]), making._replace(shares=SHARES["validation"])
     sentence = "{} of the test commands that the split does not hold out."
     return {"train": (sentence.format("Most"), train), "validation": (sentence.format("One share"), validation), "test": test}
 
@@ -121,11 +120,11 @@ _SPLITS: tuple[Split, ...] = (
     ),
     ruled_split(
         "longer", "length", "Test commands have at most five words in training and at least seven in the test.",
-        _trained(("Every test command has seven to nine words.", Making(fewest=LONG, more=2)), most=SHORT, more=2),
+        _trained(("Every test command has seven to nine words.", Making(fewest=LONG, more=2)), Making(most=SHORT, more=2)),
     ),
     ruled_split(
         "modifier_verb", "composition", "Four pairs of verb and modifier never meet in training; every test command has one of them.",
-        _trained(("Every test command has a held-out pair, and no demonstration has one.", Making(held=True)), held=False),
+        _trained(("Every test command has a held-out pair, and no demonstration has one.", Making(held=True)), Making(held=False)),
     ),
     ruled_split(
         "more_words", "substitution", "Test tasks have three words more than training tasks.",
