@@ -7,8 +7,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from recombine.columns import values_of
 from recombine.core import Batch, Example, Family, RowExample, RowFields
 from recombine.errors import FileError
 from recombine.families.clutrr.kinship import CODES, RELATIONS
@@ -75,7 +77,7 @@ class StoryPlan:
     proof: tuple[Step, ...]
     paraphrases: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def path(self) -> tuple[Fact, ...]:
         """The facts that prove the answer, in path order."""
         return tuple(sorted((fact for fact in self.facts if fact.place >= 0), key=lambda fact: fact.place))
@@ -247,13 +249,12 @@ def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
     """64 bits of blake2b over each row's canonical form, without building examples."""
     import numpy as np
 
-    columns: Mapping[str, Any] = batch.columns
+    columns = [values_of(batch.columns[name]) for name in ("facts", "query", "paraphrases")]
     words = np.zeros(len(batch), np.uint64)
-    for row in range(len(batch)):
-        facts, seen, told = columns["facts"][row], {}, []  # type: ignore[var-annotated]
-        for i in range(0, len(facts), 3):
-            told.append([facts[i], *(seen.setdefault(p, len(seen)) for p in facts[i + 1 : i + 3])])
-        asked = [seen.setdefault(p, len(seen)) for p in columns["query"][row]]
-        form = json.dumps([columns["paraphrases"][row], told, asked], separators=(",", ":")).encode()
+    for row, (facts, query, codes) in enumerate(zip(*columns, strict=True)):
+        seen: dict[int, int] = {}
+        told = [[facts[i], *(seen.setdefault(p, len(seen)) for p in facts[i + 1 : i + 3])] for i in range(0, len(facts), 3)]
+        asked = [seen.setdefault(p, len(seen)) for p in query]
+        form = json.dumps([codes, told, asked], separators=(",", ":")).encode()
         words[row] = int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little")
     return words
