@@ -126,20 +126,28 @@ _LISTS = ("facts", "places", "kinds", "query", "names", "genders", "proof", "fam
 
 
 def _lists(batch: Batch, row: int) -> list[list[Any]]:
-    """The list columns of a row in the order of `_LISTS`, if their lengths fit each other and their numbers mean something."""
-    cells = [batch.value(name, row) for name in _LISTS]
+    """The list columns of a row in the order of `_LISTS`, if their lengths fit each other and their numbers mean something.
+
+    The lists may be the batch's own: copy what you give away.
+    """
+    columns: Mapping[str, Any] = batch.columns
+    cells = [columns[name][row] for name in _LISTS]
     facts, places, kinds, query, names, genders, proof, family = cells
     people, relations = len(names), len(RELATIONS)
     if (
         len(facts) % 3 or len(proof) % 6 or len(family) % 4 or len(query) != 2
         or not 3 * len(places) == 3 * len(kinds) == len(facts) or people != len(genders)
-        or not all(0 <= p < people for p in query)
-        or not all(0 <= r < relations for r in facts[::3])
-        or not all(0 <= p < people for p in (*facts[1::3], *facts[2::3]))
+        or not _are_below(query, people) or not _are_below(facts[::3], relations)
+        or not _are_below(facts[1::3], people) or not _are_below(facts[2::3], people)
     ):  # fmt: skip
         lengths = {name: len(cell) for name, cell in zip(_LISTS, cells, strict=True)}
         raise FileError(f"row {batch.id(row)} is malformed: its lists have the lengths {lengths}. Run `recombine verify`.")
     return cells
+
+
+def _are_below(numbers: Sequence[int], bound: int) -> bool:
+    """Whether all numbers are in [0, bound)."""
+    return not numbers or (min(numbers) >= 0 and max(numbers) < bound)
 
 
 def _inputs(batch: Batch, row: int) -> dict[str, Any]:
@@ -149,12 +157,12 @@ def _inputs(batch: Batch, row: int) -> dict[str, Any]:
         "story": batch.value("story", row),
         "question": batch.value("question", row),
         "query": [names[query[0]], names[query[1]]],
-        "entities": names,
+        "entities": [*names],
         "graph": {
             "edges": [[subject, relative] for subject, relative in zip(facts[1::3], facts[2::3], strict=True)],
             "relations": [RELATIONS[relation] for relation in facts[::3]],
-            "genders": genders,
-            "query": query,
+            "genders": [*genders],
+            "query": [*query],
         },
     }
 
