@@ -225,6 +225,9 @@ class State(Protocol):
     def expert(self) -> tuple[str, ...]:
         """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
 
+    def answer(self) -> str:
+        """What was done so far as an answer that the family's `score` reads; its mistakes have names. Empty if nothing was done."""
+
 
 @runtime_checkable
 class Scoring(Protocol):

@@ -24,8 +24,10 @@ RULES = 8
 """Rules that are offered to the kernel for one row at a time."""
 ROUNDS = 200
 """Times that a row is offered other rules before the job is given up."""
-POOL = 12
+POOL = 3
 """Worlds among which demonstrations are chosen, besides one for each demonstration."""
+EXTRA = 60
+"""Worlds that are tried as the last demonstration if none of the pool settles the task."""
 HYPOTHESES: Mapping[int, int] = MappingProxyType({SIMPLE: 1 << 15, ONE: 1 << 15, TWO: 1 << 18, NESTED: 1 << 20})
 """Room for hypotheses, by the pattern of the rule."""
 Ints = NDArray[np.int64]
@@ -101,10 +103,11 @@ def settings_of(job: Job, making: Making) -> Ints:
     settings[kernel.S_LOW], settings[kernel.S_HIGH] = making.objects
     settings[kernel.S_DEMONSTRATIONS] = k
     settings[kernel.S_POOL] = POOL + k
-    settings[kernel.S_ROUNDS] = 4
+    settings[kernel.S_ROUNDS] = 3
     settings[kernel.S_WORLD_TRIES] = 20
-    settings[kernel.S_TEST_TRIES] = 8 if deepest < TWO else 2
+    settings[kernel.S_TEST_TRIES] = 8 if deepest < TWO else 3
     settings[kernel.S_DEEPEST] = deepest
+    settings[kernel.S_EXTRA] = EXTRA
     return settings
 
 
@@ -114,16 +117,17 @@ ARC_GRID = 6
 
 def desk_of(settings: Ints) -> kernel.Desk:
     """Scratch arrays for one job."""
-    worlds, most = int(settings[kernel.S_POOL]) + 1, int(settings[kernel.S_HIGH])
+    worlds, most = int(settings[kernel.S_POOL]) + 2, int(settings[kernel.S_HIGH])
     room = HYPOTHESES[int(settings[kernel.S_DEEPEST])]
+    image = (plan.N_STEPS, int(plan.steps()[1].max()))
 
     def zeros(*shape: int) -> Ints:
         return np.zeros(shape, dtype=np.int64)
 
     return kernel.Desk(
         zeros(worlds, most, 5), zeros(worlds), zeros(worlds), zeros(worlds, 2, plan.N_PHRASES), zeros(worlds, 6, most), zeros(5, 17),
-        zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(room), zeros(room), zeros(room), zeros(room),
-        zeros(kernel.MAX_OPERATIONS), zeros(3), zeros(3),
+        zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(*image), zeros(room), zeros(room), zeros(room), zeros(room),
+        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(3),
     )  # fmt: skip
 
 
@@ -174,8 +178,7 @@ def rule_at(at: Words, making: Making) -> tuple[Forms, Ints]:
     for code in making.patterns:
         mine = pattern == code
         listed = plan.forms(code)
-        edges = np.searchsorted(listed.first // plan.N_PHRASES, np.arange(7))
-        sizes, starts = np.diff(edges)[np.diff(edges) > 0], edges[:-1][np.diff(edges) > 0]
+        starts, sizes = plan.groups(code)
         group = _below(_mixed(at[mine] ^ np.uint64(2)), len(starts))
         number = starts[group] + _below(_mixed(at[mine] ^ np.uint64(3)), sizes[group])
         for side in (1, 2, 3):

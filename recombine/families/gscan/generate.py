@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.columns import Coded, Ragged, values_of
+from recombine.columns import Coded, values_of
 from recombine.core import Batch, ColumnType, Example, Job, RowExample, RowFields, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
@@ -34,7 +34,7 @@ from recombine.families.gscan.splits import (
     situations,
     tags,
 )
-from recombine.grid import wording
+from recombine.grid import forms, wording
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.world import WORLD_SCHEMA, action_column, actions_at, inputs_at, world_at, world_columns
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_text, too_rare
@@ -299,37 +299,18 @@ _FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batc
 
 
 def canonical(example: Example) -> bytes:
-    """Command, agent and the objects by place: roles, the order of objects and the wording do not matter."""
-    world = example.world
-    things = sorted((t.row, t.column, t.size, t.color, t.shape) for t in world.things)
-    return repr(
-        (plain_text(str(example.inputs["command"])), world.size, world.row, world.column, world.heading, things)
-    ).encode()
+    """Command in plain words, agent and the objects by place."""
+    return forms.canonical(plain_text(str(example.inputs["command"])), example.world)
 
 
 def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
-    """64 bits for each row: a sum over its objects, so that their order does not matter, mixed with the rest."""
-    columns = batch.columns
-    command, rows = columns["command"], cast(Ragged, columns["object_rows"])
+    """64 bits for each row's canonical form."""
+    command = batch.columns["command"]
     if isinstance(command, Coded):
         words = np.array([_word(text) for text in command.values], dtype=np.uint64)[command.codes]
     else:
         words = np.array([_word(str(command[row])) for row in range(len(batch))], dtype=np.uint64)
-    packed = np.zeros(int(rows.offsets[-1]), dtype=np.uint64)
-    kinds: dict[str, tuple[str, ...]] = {"object_colors": COLORS, "object_shapes": SHAPES}
-    for name in ("object_rows", "object_columns", "object_sizes", *kinds):
-        values = cast(Ragged, columns[name]).values
-        if isinstance(values, Coded):
-            known = kinds[name]
-            codes = [known.index(value) if value in known else len(known) for value in values.values]
-            values = np.array(codes, dtype=np.uint64)[values.codes]
-        packed = packed * np.uint64(64) + np.asarray(values).astype(np.uint64)
-    running = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(packed), dtype=np.uint64)])
-    words = _mixed(words) ^ (running[rows.offsets[1:]] - running[rows.offsets[:-1]])
-    place = np.asarray(columns["agent_row"]).astype(np.uint64) * np.uint64(64) + np.asarray(columns["agent_column"]).astype(
-        np.uint64
-    )
-    return _mixed(words ^ _mixed(place * np.uint64(64) + np.asarray(columns["grid_size"]).astype(np.uint64)))
+    return forms.canonical_batch(words, batch)
 
 
 def clusters(batch: Batch) -> Column:
@@ -338,12 +319,6 @@ def clusters(batch: Batch) -> Column:
     if not wording.is_natural(batch.job):
         return column
     return Coded(np.array([_numbers()[plain_text(text)] for text in values_of(column)], np.int16), _texts())
-
-
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @cache

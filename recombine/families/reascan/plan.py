@@ -364,8 +364,8 @@ def parse_command(text: str) -> tuple[Command, tuple[str, ...]]:
             raise UsageError(f"{shown(text)} is not a command of this grammar: its first clause begins with 'and'.")
         parents.append(k - 1 if link == "that is" else parents[k - 1])
         relations.append(RELATIONS[RELATION_WORDS.index(relation)])
-    said = Description(tuple(phrases), tuple(parents), tuple(relations))
-    return Command(VERBS[VERB_WORDS.index(match[1])], match["adverb"] or "", said), tuple(determiners)
+    description = Description(tuple(phrases), tuple(parents), tuple(relations))
+    return Command(VERBS[VERB_WORDS.index(match[1])], match["adverb"] or "", description), tuple(determiners)
 
 
 def spoken(text: str) -> wording.Spoken:
