@@ -16,7 +16,16 @@ from recombine.families.abstract import task_kernel as kernel
 from recombine.families.abstract.answers import Scene, read_answer, scene_of
 from recombine.families.abstract.effect_kernel import CODE_BASE
 from recombine.families.abstract.oracle import world_of
-from recombine.families.abstract.oracle_elimination import Elimination, Group, causes, dissenters, eliminate, fitting, ordered
+from recombine.families.abstract.oracle_elimination import (
+    Elimination,
+    Group,
+    causes,
+    dissenters,
+    eliminate,
+    fitting,
+    ordered,
+    readings_of,
+)
 from recombine.families.abstract.oracle_space import DEPTHS, World, descriptions, view
 from recombine.families.abstract.plan import N_PHRASES, PATTERNS, Form
 from recombine.families.abstract.rows import changed, unpack
@@ -93,15 +102,16 @@ def survey(examples: Sequence[Example]) -> dict[str, Any]:
 
 def _true_rules(found: Elimination, test: World, output: World, side: int) -> list[tuple[Form, str]]:
     """A few rules that fit the demonstrations and give the answer, the simplest first."""
-    rules: dict[tuple[Form, str], None] = {}
+    counts: Counter[tuple[Form, str]] = Counter()
     for group in found.groups:
         allowed = causes(test, output, side, group.deed)
         rows = fitting(view(ordered(test), group.reading[0]), group.depth, group.rows, group.reading[1], allowed)
-        for row in rows[:RULES].tolist():
-            head, bond, child, bond2, child2 = descriptions(group.depth)[row].tolist()
+        for head, bond, child, bond2, child2 in descriptions(group.depth)[rows].tolist():
             form = Form(PATTERNS.index(group.depth), head, bond * N_PHRASES + child, bond2 * N_PHRASES + child2)
-            rules[form, " and ".join(" ".join(act) for act in group.deed)] = None
-    return list(rules)[:RULES]
+            counts[form, " and ".join(" ".join(act) for act in group.deed)] += 1
+    # A rule whose readings disagree cannot be told apart from itself: demonstrations never settle it.
+    whole = [rule for rule, count in counts.items() if count == len(readings_of(PATTERNS[rule[0].pattern]))]
+    return whole[:: max(1, len(whole) // RULES)][:RULES] or list(counts)[:1]
 
 
 def _settled(found: Elimination, rule: tuple[Form, str], test: tuple[World, World], side: int, against: int) -> Settlement:
