@@ -39,6 +39,8 @@ WORLDS = 12
 """Worlds among which each of them is chosen."""
 RULES = 8
 """Rules that are tried as the true one."""
+WORLD_TRIES = 1_000
+"""Draws for each world: some rules rarely apply, and a task may hang on one of them."""
 SURVEYED = 200
 """Tasks of a file for which the question is answered."""
 Pair = tuple[Scene, Scene]
@@ -151,7 +153,7 @@ def _worlds(rule: tuple[Form, str], side: int, number: int) -> Sequence[Pair]:
     settings = np.zeros(kernel.N_SETTINGS, dtype=np.int64)
     settings[kernel.S_GRID] = side
     settings[kernel.S_LOW], settings[kernel.S_HIGH] = DEEP_OBJECTS
-    settings[kernel.S_WORLD_TRIES] = 20
+    settings[kernel.S_WORLD_TRIES] = WORLD_TRIES
     desk = generate.desk_of(settings)
     run = kernels.load(generate.KERNEL_NAME, compiled=kernels.is_ready(generate.KERNEL_NAME))
     rng = np.array([keys.state("abstract", "settle", form.encode(), operation, number)], dtype=np.uint64)
