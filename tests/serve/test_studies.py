@@ -370,3 +370,20 @@ def test_a_studys_page_is_told_new_counts(client: Any, code: Any, monkeypatch: p
     assert visitor.get("/studies/nothing/live").status_code == 404
     monkeypatch.setattr(pages, "MOST_WATCHERS", 0)
     assert visitor.get(f"{made.url.path}/live").status_code == 503
+
+
+def test_the_next_item_is_found_by_counting_offers_once(store: Store) -> None:
+    """Work is counted in SQLite's own steps, so the figure is the same on every machine."""
+    items = [("answer", f"part {n % 3}", False, {"id": str(n)}) for n in range(400)]
+    link = store.links(store.create("T", {"groups": ["all"]}, items))[0]
+    people = [store.join(link) for _ in range(20)]
+    for _ in range(5):
+        for person in people:
+            offer = store.offer(person, link, 100, 2)
+            assert offer is not None
+            store.give_answer(person, offer.item, "x", 3, 0)
+    thousands = [0]
+    store._db.set_progress_handler(lambda: thousands.__setitem__(0, thousands[0] + 1), 1000)
+    store.offer(people[0], link, 100, 2)
+    store._db.set_progress_handler(None, 0)
+    assert thousands[0] < 100
