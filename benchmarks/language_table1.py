@@ -1,6 +1,6 @@
 """The paper's Table 1 for our paraphrase store: how many paraphrases, how many words, how much they overlap within a clause.
 
-    python benchmarks/language_table1.py [--pairs 20000] [--clauses 40] [--show 20]
+    python benchmarks/language_table1.py [--style plain|rich] [--pairs 20000] [--clauses 40] [--show 20]
 
 Two paraphrases count as different only if they still differ after names, pronouns, kinship words and times (the adjuncts) are
 deleted. Each is told forwards and (mostly) backwards, hence the number per clause. The Jaccard overlaps are taken between the
@@ -14,9 +14,14 @@ import itertools
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
+from recombine import kernels
 from recombine.families.clutrr import kinship
-from recombine.families.clutrr.language import store
-from recombine.families.clutrr.language.kernel import EVENT, KIN, LITERAL, PRONOUN, TIME
+from recombine.families.clutrr.language import rich, rich_tables, store
+from recombine.families.clutrr.language.kernel import BASE, EVENT, KIN, LITERAL, PRONOUN, TIME
+from recombine.families.clutrr.language.names import name_arrays
+from recombine.families.clutrr.language.realize import KERNEL_MODULE
 from recombine.keys import Stream
 
 WORD = re.compile(r"[\w'-]+")
@@ -115,13 +120,66 @@ def table(pairs: int, clause_count: int) -> dict[str, dict[str, float]]:
     return found
 
 
+def rich_words(code: int, relations: tuple[int, ...], gender: int, t: store.Tables) -> list[str]:
+    """The words of a rich paraphrase of this clause, without names."""
+    people = [gender, *(kinship.GENDER[r] for r in relations)]
+    facts = np.array([(r, i, i + 1) for i, r in enumerate(relations)], np.int32)
+    out = np.zeros(4_000, np.uint8)
+    name_bytes, name_offsets = name_arrays(["Qa", "Qb", "Qc", "Qd"])
+    kernel = kernels.load(KERNEL_MODULE, compiled=True)
+    end = kernel.write_chunk(
+        facts, 0, len(relations), code, np.array(people, np.int8), np.arange(4, dtype=np.int32), name_bytes, name_offsets, False, t,
+        out, 0,
+    )  # fmt: skip
+    return WORD.findall(re.sub(r"Q[abcd]('s)?", "", bytes(out[:end]).decode()).lower())
+
+
+def rich_table(pairs: int, clause_count: int) -> dict[str, dict[str, float]]:
+    """Frames, held-out frames, clause families, fewest frames for a clause, and overlaps of pairs as stories draw them."""
+    t, rng = rich_tables.tables(), np.array([20], np.uint64)
+    kernel = kernels.load(KERNEL_MODULE, compiled=True)
+    found: dict[str, dict[str, float]] = {}
+    vocabulary: set[str] = set()
+    for k in (1, 2, 3):
+        stream, every = Stream("table 1", "rich", k), list(clauses(k))
+        ones, twos, n = 0.0, 0.0, 0
+        fewest = 1 << 30
+        for relations, gender in stream.sample(every, min(clause_count, len(every))):
+            padded = [r + 1 for r in relations] + [0] * (3 - k)
+            key = ((padded[0] * BASE + padded[1]) * BASE + padded[2]) * 2 + gender
+            own = t.candidates[t.first[key] : t.first[key] + t.counts[key]] >> 1
+            fewest = min(fewest, len(set(own.tolist())))
+            for _ in range(max(1, pairs // clause_count)):
+                a, b = (rich_words(kernel.draw_code(key, t, rng), relations, gender, t) for _ in range(2))
+                vocabulary.update(a + b)
+                ones += jaccard(set(a), set(b))
+                twos += jaccard(set(itertools.pairwise(a)), set(itertools.pairwise(b)))
+                n += 1
+        frames = [frame for frame in rich.frames() if frame.facts == k]
+        held = sum(frame.side == "heldout" for frame in frames)
+        found[f"k = {k}"] = {
+            "frames": len(frames), "held out": held, "families": 11**k, "fewest": fewest, "unigrams": ones / n, "bigrams": twos / n,
+        }  # fmt: skip
+    found["all"] = {
+        "frames": len(rich.frames()), "words": len(vocabulary),
+        "unigrams": sum(found[f"k = {k}"]["unigrams"] for k in (1, 2, 3)) / 3,
+        "bigrams": sum(found[f"k = {k}"]["bigrams"] for k in (1, 2, 3)) / 3,
+    }  # fmt: skip
+    return found
+
+
 def main() -> None:
     """Print the table, and some paraphrases to read."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--clauses", type=int, default=40)
     parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--style", choices=("plain", "rich"), default="plain")
     options = parser.parse_args()
+    if options.style == "rich":
+        for name, row in rich_table(options.pairs, options.clauses).items():
+            print(f"{name:6}", ", ".join(f"{label} {value:.4f}".rstrip("0").rstrip(".") for label, value in row.items()))
+        return
     rows = table(options.pairs, options.clauses)
     print(
         f"{'':8}{'frames':>8}{'paraphrases':>13}{'distinct':>10}{'held out':>10}{'clauses':>9}{'per clause':>12}{'unigrams':>10}{'bigrams':>9}   paper"

@@ -30,7 +30,12 @@ PAPER_REASCAN = {
     "all": 99.0, "simple": 99.7, "one_clause": 99.1, "two_clauses": 98.6, "a1": 92.3, "a2": 42.1, "a3": 87.5, "b1": 69.7, "b2": 52.8,
     "c1": 57.0, "c2": 22.1,
 }  # fmt: skip
-"""GCN-LSTM in the ReaSCAN paper."""
+PAPER_GSCAN = {
+    "compositional": 97.69, "visual_easier": 54.96, "visual": 23.51, "situational_1": 0.0, "situational_2": 35.02, "contextual": 92.52,
+    "adverb_1": 0.0, "adverb_2": 22.70,
+}  # fmt: skip
+PAPERS = {"reascan": ("paper, GCN-LSTM", PAPER_REASCAN), "gscan": ("paper, multimodal LSTM", PAPER_GSCAN)}
+"""The papers' own models, exact match."""
 
 
 def span(values: Sequence[float]) -> str:
@@ -56,32 +61,51 @@ def sequence() -> None:
         print(f"| {split} | {len(these)} | {scores} | {paper} | {cpu} | {max(r['slots'] for r in these)} |")
 
 
+def open_answers() -> None:
+    """One line per split: how many test answers the training rows leave open, and through which words."""
+    path = HERE / "identify-scan.json"
+    if not path.is_file():
+        return
+    print("\n## What SCAN's training rows leave open (`python benchmarks/identify_splits.py`)\n")
+    print(
+        "| split | test answers open | words with another entry that fits training and changes a test (the cheapest one) |\n|---|---|---|"
+    )
+    for item in json.loads(path.read_text())["splits"]:
+        words = [f"{word}: level {told['cheapest_level']:g}, {told['cheapest']}" for word, told in item["words"].items()]
+        print(f"| {item['split']} | {item['open']:,} of {item['tests']:,} | {'; '.join(words) or 'none found'} |")
+
+
+def _named(run: dict[str, Any]) -> str:
+    """Recipe, grid size, and settings that differ from the defaults."""
+    return ", ".join([run["job"].split("/", 1)[1], *(f"{name} = {value}" for name, value in run["settings"].items())])
+
+
 def sets() -> None:
     """One table per family: exact match, and target found."""
-    runs = [run for run in runs_of("set") if not run["settings"]]
+    runs = runs_of("set")
     for family in ("reascan", "gscan"):
         these = [run for run in runs if run["job"].startswith(family)]
         if not these:
             continue
         tests = TESTS[family]
         print(f"\n| {family} | seeds | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 3)}")
-        if family == "reascan":
-            print(f"| paper, GCN-LSTM | | {' | '.join(str(PAPER_REASCAN[test]) for test in tests)} | |")
-        for job in dict.fromkeys(run["job"] for run in these):
-            own = [run for run in these if run["job"] == job]
+        label, published = PAPERS[family]
+        print(f"| {label} | | {' | '.join(f'{published[test]:.1f}' for test in tests)} | |")
+        for named in dict.fromkeys(_named(run) for run in these):
+            own = [run for run in these if _named(run) == named]
             cpu = f"{mean(run['cpu_seconds'] for run in own):.0f}"
             for what in ("exact", "target"):
                 cells = " | ".join(f"{mean(run[what][test] for run in own):.1f}" for test in tests)
-                print(f"| {job.split('/', 1)[1]}, {what} | {len(own)} | {cells} | {cpu} |")
+                print(f"| {named}, {what} | {len(own)} | {cells} | {cpu} |")
 
 
 def kinship() -> None:
     """One line per job and seed."""
     runs = runs_of("kinship")
-    for job in dict.fromkeys(run["job"] for run in runs):
-        own = [run for run in runs if run["job"] == job]
+    for job in dict.fromkeys((run["job"], str(run["options"].get("style", "auto"))) for run in runs):
+        own = [run for run in runs if (run["job"], str(run["options"].get("style", "auto"))) == job]
         tests = sorted(own[0]["tests"], key=lambda name: (len(name), name))
-        print(f"\n| {job}, from text | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 2)}")
+        print(f"\n| {job[0]}, style {job[1]}, from text | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 2)}")
         for run in own:
             print(
                 f"| seed {run['seed']} | {' | '.join(str(run['tests'][t]['accuracy']) for t in tests)} | {run['cpu_seconds']:.0f} |"
@@ -93,6 +117,7 @@ def ablations() -> None:
     runs = runs_of("set-ablations")
     if not runs:
         return
+    print("\n## Set machine: one thing taken away (one seed, small actor, 300 rows of each test)")
     tests = TESTS["reascan"]
     common = runs[0]["settings"]
     print(
@@ -105,14 +130,14 @@ def ablations() -> None:
 
 
 def lexicon() -> None:
-    """The lexicon of the first ReaSCAN run of each recipe."""
-    runs = [run for run in runs_of("set") if run["job"].startswith("reascan") and not run["settings"]]
-    for job in dict.fromkeys(run["job"] for run in runs):
-        lines = next(run for run in runs if run["job"] == job)["lexicon"]
-        print(f"\n{job}\n\n| word | does | p | means |\n|---|---|---|---|")
-        for line in lines:
-            if line[1] != "pass":
-                print(f"| {' | '.join(line)} |")
+    """The lexicon of the set machine that comes with the package for ReaSCAN."""
+    from recombine.models.shipped import shipped
+
+    one = next(item for item in shipped() if (item.family, item.machine) == ("reascan", "set-machine"))
+    print(f"\n{one.part}\n\n| word | does | p | means |\n|---|---|---|---|")
+    for line in one.load().lines():
+        if line[1] != "pass":
+            print(f"| {' | '.join(line)} |")
 
 
 HEAD = """# Results of machines
@@ -125,11 +150,11 @@ if __name__ == "__main__":
     print(HEAD)
     print("\n## Sequence machine: SCAN and NACS, all test rows\n")
     sequence()
+    open_answers()
     print("\n## Set machine: 1,000 rows of each test, generator seeds that were not used while it was designed")
     sets()
-    print("\n## Set machine: one thing taken away (one seed, small actor, 300 rows of each test)")
     ablations()
     print("\n## Kinship machine: CLUTRR from text, generator seeds that were not used while it was designed")
     kinship()
-    print("\n## What the set machine's words do (first run of each recipe; all other words pass)")
+    print("\n## What the words of the shipped set machine do (all other words pass)")
     lexicon()

@@ -16,7 +16,7 @@ root_doc = "index"
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
-suppress_warnings = ["mystnb.unknown_mime_type", "myst.header"]
+suppress_warnings = ["myst.header", "toc.not_included"]
 nb_execution_mode = os.environ.get("RECOMBINE_DOCS_EXECUTE", "cache")
 nb_execution_in_temp = True
 nb_execution_timeout = 300

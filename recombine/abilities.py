@@ -21,7 +21,10 @@ Tree = tuple[str, tuple["Tree", ...]]
 
 @runtime_checkable
 class Checking(Protocol):
-    """The oracle over a whole batch at once, with the same findings as `validate` row by row."""
+    """The oracle over a whole batch at once, with the same findings as `validate` row by row.
+
+    An artifact that a row shows in several places may be named once.
+    """
 
     def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
         """Each broken law with the row of the batch that breaks it."""

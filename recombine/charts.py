@@ -117,6 +117,16 @@ def mark(number: int, x: float, y: float, *, hollow: bool = False, size: float =
     return f"<polygon points='{points}' {look}/>"
 
 
+def legend(names: Sequence[str]) -> str:
+    """Which mark and colour stands for which series, in the order of `curves` and `dots`."""
+    parts, x = [], 8.0
+    for number, name in enumerate(names):
+        parts.append(mark(number, x, 9))
+        parts.append(f"<text x='{x + 9:g}' y='13' {FONT} fill='{INK}'>{escape(name)}</text>")
+        x += 26 + 6.3 * len(name)
+    return _svg(x, 18, "".join(parts), "legend: " + ", ".join(names))
+
+
 def nice_ticks(low: float, high: float, most: int = 7) -> list[float]:
     """Round numbers from low to high, at most `most` of them: steps of 1, 2 or 5 times a power of ten."""
     if high <= low:

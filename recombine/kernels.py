@@ -148,8 +148,19 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_HEARERS: list[Callable[[str], None]] = []
+"""Who is told when this process begins to compile what no cache holds."""
+
+
+def tell_of_compiling(hearer: Callable[[str], None]) -> None:
+    """Have one sentence told, once, when kernels must be compiled: that takes half a minute, and people wonder."""
+    _HEARERS[:] = [hearer]
+
+
 @functools.cache
 def _compiled(name: str) -> types.ModuleType:
+    if _HEARERS and not is_kept(name):
+        _HEARERS.pop()("compiling kernels, once (up to half a minute); later runs find them on disk")
     import numba
 
     jit: Any = numba.njit

@@ -16,8 +16,7 @@ from typing import Any
 from recombine import __version__
 from recombine.abilities import Pairing
 from recombine.core import Example, Family, Job
-from recombine.data.datasets import Dataset
-from recombine.data.plan import plan_part
+from recombine.data.plan import PartPlan, plan_part
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family
 from recombine.files import Kind, holds, inside, own_folder, read_json, write_json, write_text
@@ -82,9 +81,9 @@ def make_pairs(family: Family, job: Job, facets: Sequence[str], size: int) -> It
     """`size` pairs for each facet: the first rows of the part that have a partner, each pair judged by the oracle."""
     assert isinstance(family, Pairing)
     is_finite = family.SPLITS[job.split].parts[job.part].finite
-    rows = Dataset(family, plan_part(family, job, None if is_finite else size * MOST_TRIES))
+    plan = plan_part(family, job, None if is_finite else size * MOST_TRIES)
     missing = dict.fromkeys(facets, size)
-    for example in rows:
+    for example in _growing(family, plan, size):
         for facet in facets:
             if not missing[facet]:
                 continue
@@ -100,6 +99,16 @@ def make_pairs(family: Family, job: Job, facets: Sequence[str], size: int) -> It
             return
     short = ", ".join(f"{facet} ({size - count:,})" for facet, count in missing.items() if count)
     raise Infeasible(f"{job.key} has fewer than {size:,} pairs of: {short}; ask for fewer, or take another part.")
+
+
+def _growing(family: Family, plan: PartPlan, rows: int) -> Iterator[Example]:
+    """The rows of a part: about as many as are needed first, then twice as many each time."""
+    start = 0
+    while start < plan.rows:
+        stop = min(start + rows, plan.rows)
+        for batch in plan.batches(family, start, stop):
+            yield from (family.example(batch, row) for row in range(len(batch)))
+        start, rows = stop, 2 * rows
 
 
 def write_pairs(

@@ -42,7 +42,7 @@ def test_length_split_as_in_the_readme(tmp_path: Path) -> None:
 
 
 def test_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list"]) == 0
+    assert main(["list", "scan"]) == 0
     assert "length" in capsys.readouterr().out
     assert main(["list", "scan", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["scan"]["splits"]["length"]["parts"]["test"]["rows"]["release"] == 3920

@@ -246,11 +246,20 @@ def test_render_modes(name: str) -> None:
     env = made(name, render_mode="rgb_array")
     env.reset(seed=0)
     frame = env.render()
-    assert frame.dtype == np.uint8 and frame.ndim == 3 and (frame.shape == (100, 380, 3) or "SCAN" in name)
+    assert frame.dtype == np.uint8 and frame.ndim == 3 and (frame.shape == (160, 380, 3) or "SCAN" in name)
+    if "SCAN" not in name:
+        assert (frame[:60] < 128).any(), "statement and target stand above the scene"
     assert frame is not env.render()
     env = made(name, render_mode="ansi")
     _, info = env.reset(seed=0)
     assert info["sentence"] in env.render()
+    assert info["text"] and env.render().startswith(info["text"]) and env.render() != info["text"]
+    names = env.unwrapped.action_names
+    assert (
+        len(names) == env.action_space.n and len(set(names[:50])) == min(50, len(names)) and "STOP" in names[:]
+        if len(names) < 100
+        else names[0]
+    )
     with pytest.raises(UsageError):
         type(env)(**gym.spec(name).kwargs, size=SIZE, render_mode="human")
 
@@ -338,7 +347,7 @@ def test_vector_states_copy_and_render() -> None:
     envs.set_state(held)
     again = [envs.step(np.array([0, 0, 2600])) for _ in range(3)]
     assert all(equal(x, y) for a, b in zip(first, again, strict=True) for x, y in zip(a, b, strict=True))
-    assert [frame.shape for frame in envs.render()] == [(100, 380, 3)] * 3
+    assert [frame.shape for frame in envs.render()] == [(160, 380, 3)] * 3
 
 
 @pytest.mark.parametrize("name", LILGYM)

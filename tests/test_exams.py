@@ -8,7 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -325,7 +325,7 @@ def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_sitting_goes_on(honest: Held, tmp_path: Path) -> None:
-    def failing(questions: list[Question]) -> list[Said]:
+    def failing(questions: Sequence[Question]) -> list[Said]:
         if questions[0].number > 5:
             raise KeyboardInterrupt
         return half_right(questions)

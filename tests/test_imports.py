@@ -60,6 +60,7 @@ MAY_SEE: dict[str, set[str]] = {
     "envs": FLOOR | {"grid", "families", "data"},
     "evaluate": FLOOR | {"pdf", "families", "data", "episodes", "pairs", "scorer"},
     "episodes": FLOOR | {"families", "data", "evaluate"},
+    "films": {"errors", "episodes"},
     "scorer": FLOOR | {"families", "data", "evaluate"},
     "mixture": FLOOR | {"families", "data"},
     "pairs": FLOOR | {"families", "data"},
@@ -84,6 +85,7 @@ MAY_SEE: dict[str, set[str]] = {
         "scorer",
         "mixture",
         "pairs",
+        "films",
         "gallery",
     },
 }

@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 VERBS: dict[str, str] = {
     "list": "families, recipes and splits with their claims and sizes",
@@ -41,6 +42,9 @@ VERBS: dict[str, str] = {
     "evaluate": "score answers: accuracy with intervals, named mistakes, a report",
     "history": "earlier runs of the same suite, with trends and intervals",
     "exam": "sealed exams: commit to a secret, sit, reveal, check",
+    "watch": "an episode as a film",
+    "doctor": "what is installed, what extras would add, browser, GPU, kernels",
+    "completion": "a script that completes verbs and options in your shell",
     "demo": "make a gallery of puzzles to play with, and a report of baselines",
 }
 """Verb -> what it does; the file of a verb is cli/VERB.py (with - as _)."""
@@ -150,16 +154,36 @@ def _run(verb: str, words: list[str]) -> int:
 
     if verb not in VERBS:
         raise UnknownName("command", verb, VERBS)
-    module = importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}")
+    arguments = parser_of(verb).parse_args(words)
+    arguments.words = [verb, *words]
+    _announce_compiling()
+    code: int = _module(verb).run(arguments)
+    sys.stdout.flush()
+    return code
+
+
+def _announce_compiling() -> None:
+    """Say on standard error when kernels are compiled for the first time. Workers are silent."""
+    from recombine import kernels
+
+    def tell(sentence: str) -> None:
+        sys.stderr.write(f"recombine: {sentence}\n")
+
+    kernels.tell_of_compiling(tell)
+
+
+def _module(verb: str) -> Any:
+    return importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}")
+
+
+def parser_of(verb: str) -> argparse.ArgumentParser:
+    """The parser of a verb, with all its words."""
+    module = _module(verb)
     parser = argparse.ArgumentParser(prog=f"recombine {verb}", description=module.__doc__, formatter_class=_Formatter)
     for action in (None, "store"):
         parser.register("action", action, _StoreOnce)
     module.add_arguments(parser)
-    arguments = parser.parse_args(words)
-    arguments.words = [verb, *words]
-    code: int = module.run(arguments)
-    sys.stdout.flush()
-    return code
+    return parser
 
 
 class _StoreOnce(argparse.Action):

@@ -23,8 +23,9 @@ from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
-    from recombine.evaluate.ask import Answerer, Asked, Outcome
+    from recombine.evaluate.ask import Answerer, Asked, Caps
     from recombine.evaluate.endpoint import Reply
+    from recombine.evaluate.outcomes import Outcome
     from recombine.evaluate.prices import Price
     from recombine.models.hf import LocalModel
 
@@ -33,7 +34,11 @@ RESERVED = ("messages", "model", "stream", "n")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine ask`."""
-    parser.add_argument("family", help="a family's name, or a folder")
+    parser.add_argument("family", nargs="?", help="a family's name, or a folder; not with --suite")
+    parser.add_argument("--suite", choices=("fresh",), help="ask the exam of today over all families (--size rows a set)")
+    parser.add_argument(
+        "--data", metavar="DIR", help="with --suite: an exam that was drawn before (default: OUT/data, drawn now)"
+    )
     add_request(parser, several=False)
     parser.add_argument("--size", type=whole_number, metavar="N", help="so many rows of the part (default: all)")
     parser.add_argument(
@@ -63,7 +68,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--max-tokens", type=whole_number, default=2048, metavar="N", help="longest reply (default 2048)")
     how.add_argument("--temperature", type=float, default=0.0, metavar="T", help="default 0")
     how.add_argument("--system", default="", metavar="TEXT", help="a system message before every prompt")
-    how.add_argument("--per-minute", type=float, metavar="N", help="the most requests per minute (default: no limit)")
+    how.add_argument(
+        "--samples", type=whole_number, default=1, metavar="N", help="replies to each row: pass@k and the majority (default 1)"
+    )
+    how.add_argument("--stream", action="store_true", help="stream replies, so that long ones need no long time limit")
+    how.add_argument(
+        "--chunk-timeout", type=float, default=60.0, metavar="S", help="with --stream: seconds for one piece (default 60)"
+    )
+    how.add_argument(
+        "--per-minute",
+        "--requests-per-minute",
+        type=float,
+        metavar="N",
+        help="the most requests per minute (default: no limit)",
+    )
     how.add_argument(
         "--body", action="append", default=[], metavar="NAME=JSON",
         help="set another field of the request, null removes one: --body max_tokens=null --body max_completion_tokens=2048",
@@ -77,15 +95,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--backoff", type=float, default=1.0, metavar="S", help="seconds before the first repetition (default 1)")
     how.add_argument("--retry-errors", action="store_true", help="ask again the rows whose last attempt ended in an error")
+    batch = parser.add_argument_group("by a batch file, in OpenAI's layout")
+    batch.add_argument("--write-batch", metavar="FILE", help="write the requests that are open; ask nothing")
+    batch.add_argument("--read-batch", metavar="FILE", help="read results into the run")
     how.add_argument("--device", default="cpu", help="for hf: models, cpu (default) or cuda")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, or estimate; exit code 1 if a cap stopped the run before its end, or if rows ended in an error."""
+    if arguments.suite:
+        from recombine.cli.ask_suite import run_suite
+
+        return run_suite(arguments)
+    if not arguments.family or arguments.data:
+        raise UsageError("say which family or folder to ask about, or --suite fresh (--data goes with --suite only).")
+    return run_part(arguments)[0]
+
+
+def run_part(arguments: argparse.Namespace) -> tuple[int, Outcome | None]:
+    """Ask about one part: the exit code, and the outcome if something was asked."""
     from recombine.evaluate.ask import Caps, ask, estimate
 
-    price = _price(arguments)
+    price = price_of(arguments)
     asked, answerer = _asked(arguments)
     cost = arguments.max_cost
     if not math.isfinite(cost) or cost < 0:
@@ -93,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
     expected = estimate(asked, price)
     if arguments.dry_run:
         _show(asked, expected, arguments.json)
-        return 0
+        return 0, None
     if expected.cost_in > cost:
         raise UsageError(
             f"the {expected.rows:,} prompts alone cost about {expected.cost_in:,.2f}, over --max-cost {cost:,.2f}; "
@@ -101,17 +133,59 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if not arguments.out:
         raise UsageError("--out is missing: the folder of the run (or --dry-run to ask nothing).")
+    if arguments.write_batch:
+        return _write_batch(asked, arguments), None
     caps = Caps(arguments.max_requests, arguments.max_total_tokens, cost)
-    with progress(f"asking {arguments.model}", asked.count) as tick:
+    only = None
+    if arguments.read_batch:
+        answerer, caps, only = _read_batch(arguments)
+    with progress(f"asking {arguments.model}", asked.count * asked.samples) as tick:
         outcome = ask(
-            asked, answerer, arguments.out, caps=caps, price=price, on_reply=tick,
+            asked, answerer, arguments.out, caps=caps, price=price, on_reply=tick, only=only,
             concurrency=1 if arguments.model.startswith("hf:") else arguments.concurrency, retry_errors=arguments.retry_errors,
         )  # fmt: skip
-    _report(asked, outcome, arguments)
-    return 0 if outcome.is_complete else 1
+    if not arguments.suite:
+        _report(asked, outcome, arguments)
+    return 0 if outcome.is_complete else 1, outcome
 
 
-def _price(arguments: argparse.Namespace) -> Price:
+def _write_batch(asked: Asked, arguments: argparse.Namespace) -> int:
+    """Write the open requests of the run, which is begun if it is new."""
+    from pathlib import Path
+
+    from recombine.evaluate.ask import is_open
+    from recombine.evaluate.batches import write_batch
+    from recombine.evaluate.journal import open_journal
+    from recombine.evaluate.outcomes import sample_key
+    from recombine.files import Kind, begins_with, own_file
+
+    target = own_file(arguments.write_batch, Kind("requests of `recombine ask`", begins_with(b'{"custom_id": ')))
+    with open_journal(arguments.out, asked.identity(), asked.notes()) as journal:
+        questions = ((e, sample_key(e.id, n)) for e, n in asked.questions())
+        requests = (
+            (k, asked.messages(asked.prompter.prompt(e)))
+            for e, k in questions
+            if is_open(journal.replies.get(k), arguments.retry_errors)
+        )
+        count = write_batch(Path(target), requests, asked.model, asked.settings)
+    say(f"{arguments.write_batch}: {count:,} requests; nothing was asked.")
+    say("next: send the file, then give the same command with --read-batch RESULTS instead of --write-batch.")
+    return 0
+
+
+def _read_batch(arguments: argparse.Namespace) -> tuple[Answerer, Caps, set[str]]:
+    """The results as an answerer, no caps (they are paid for), and which questions they answer."""
+    from pathlib import Path
+
+    from recombine.evaluate.ask import Caps
+    from recombine.evaluate.batches import BatchReplies, read_batch
+
+    replies = read_batch(Path(arguments.read_batch))
+    return BatchReplies(replies), Caps(), set(replies)
+
+
+def price_of(arguments: argparse.Namespace) -> Price:
+    """What tokens cost, as the user said; models on this machine are free."""
     from recombine.evaluate.endpoint import check_endpoint, is_local
     from recombine.evaluate.prices import FREE, parse_price
 
@@ -131,6 +205,7 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     from recombine.abilities import Sight
     from recombine.data.datasets import load
     from recombine.evaluate.ask import Asked, train_part
+    from recombine.evaluate.batches import BatchReplies
     from recombine.evaluate.endpoint import Endpoint, Patience
     from recombine.evaluate.prompts import Prompter
 
@@ -154,6 +229,8 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     if arguments.model.startswith("hf:"):
         if arguments.endpoint or arguments.body:
             raise UsageError("hf: models need neither --endpoint nor --body.")
+        if arguments.samples != 1:
+            raise UsageError("hf: models decode greedily, so that several samples are copies of one; leave out --samples.")
         if arguments.image:
             raise UsageError("hf: models are asked in words only; leave out --image.")
         local = Local(arguments.model.removeprefix("hf:"), arguments.max_tokens, arguments.device)
@@ -161,8 +238,24 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
         return Asked(
             rows, prompter, arguments.model, "", settings, arguments.max_tokens, arguments.size, arguments.system
         ), local
+    is_batch = bool(arguments.write_batch or arguments.read_batch)
+    if is_batch and (arguments.endpoint or arguments.stream):
+        raise UsageError("a batch file needs neither --endpoint nor --stream: you send it yourself.")
+    if not 1 <= arguments.samples <= 1_000:
+        raise UsageError(f"--samples is {arguments.samples}, but must be 1 to 1,000.")
+    if arguments.samples > 1 and not arguments.temperature:
+        raise UsageError("several samples at temperature 0 are copies of one; say --temperature, such as 0.7.")
+    if is_batch:
+        settings = _settings(arguments)
+        longest = _longest_reply(settings)
+        asked = Asked(
+            rows, prompter, arguments.model, "batch", settings, longest, arguments.size, arguments.system, arguments.samples
+        )
+        return asked, BatchReplies({})
     if not arguments.endpoint:
         raise UsageError("--endpoint is missing: the address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
+    if arguments.stream and not 0 < arguments.chunk_timeout <= 86_400:
+        raise UsageError(f"--chunk-timeout is {arguments.chunk_timeout:g}, but must be above 0 and at most 86,400 seconds.")
     if not (0 < arguments.timeout <= 86_400 and arguments.retries <= 100 and 0 <= arguments.backoff <= 600):
         raise UsageError("--timeout takes 0 to 86,400 seconds, --retries at most 100, --backoff 0 to 600 seconds.")
     settings = _settings(arguments)
@@ -170,9 +263,13 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     endpoint = Endpoint(
         arguments.endpoint, arguments.model, settings, patience, connections=max(1, arguments.concurrency),
         allow_http=arguments.allow_http, per_minute=arguments.per_minute,
+        chunk_seconds=arguments.chunk_timeout if arguments.stream else None,
     )  # fmt: skip
-    longest = _longest_reply(settings)
-    return Asked(rows, prompter, arguments.model, endpoint.url, settings, longest, arguments.size, arguments.system), endpoint
+    asked = Asked(
+        rows, prompter, arguments.model, endpoint.url, settings, _longest_reply(settings), arguments.size, arguments.system,
+        arguments.samples,
+    )  # fmt: skip
+    return asked, endpoint
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -264,9 +361,24 @@ def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> No
     say(
         f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far"
     )
+    _say_more(outcome)
     if outcome.stopped:
         say(f"stopped: {outcome.stopped}. Raise the cap and run the same command to go on.")
     _say_next(asked, arguments)
+
+
+def _say_more(outcome: Outcome) -> None:
+    """The lenient reading, several samples, and what a right answer costs."""
+    say(f"read strictly {outcome.mean:.1%}, read leniently {outcome.lenient:.1%} (answers in lenient.jsonl)")
+    if outcome.passes:
+        shown_ones = [k for k in outcome.passes if k in (1, 2, 5, 10, 20, 50, 100) or k == outcome.samples]
+        say("pass@k: " + ", ".join(f"{k}: {outcome.passes[k]:.1%}" for k in shown_ones))
+        say(f"the commonest of {outcome.samples} answers: {outcome.majority:.1%} right (answers in majority.jsonl)")
+    if outcome.per_right:
+        units = {"tokens_in": "tokens read", "tokens_out": "tokens written", "tokens_reasoning": "tokens of reasoning"}
+        told = [f"{value:,.0f} {units[name]}" for name, value in outcome.per_right.items() if name in units]
+        told += [f"{outcome.per_right['seconds']:,.1f} s", f"{outcome.per_right['cost']:,.4f} in money"]
+        say("for each right answer: " + ", ".join(told))
 
 
 def _say_next(asked: Asked, arguments: argparse.Namespace) -> None:

@@ -223,7 +223,7 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
         raise UsageError("--pairs takes --size; leave out --train, --test and --shard.")
     made = write_pairs(
         arguments.out, arguments.family, arguments.pairs, size=1000 if arguments.size is None else arguments.size, split=splits[0],
-        part=parts[0], recipe=arguments.recipe, seed=arguments.seed, options=options_of(arguments),
+        part=parts[0], recipe=arguments.recipe, seed=arguments.seed or 0, options=options_of(arguments),
     )  # fmt: skip
     if arguments.json:
         print_json(made)

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _lines(found: Identification, alphabet: Alphabet) -> list[tuple[str, ...]]:
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for item in found.words:
         example = ""
         if item.changing:

@@ -1,18 +1,24 @@
-"""List the families, their recipes, and their splits with claims and sizes."""
+"""List the families; with a family's name its recipes, splits with claims and sizes, and options."""
 
 from __future__ import annotations
 
 import argparse
+import re
+import textwrap
 from typing import Any
 
 from recombine.cli.printing import print_json, print_table, say
 from recombine.core import Family, Split
 from recombine.families import FAMILIES, family
 
+WIDTH = 80
+"""Columns that every line fits."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine list`."""
-    parser.add_argument("family", nargs="?", help="only this family, with its options")
+    parser.add_argument("family", nargs="?", help="only this family, with its recipes, splits and options")
+    parser.add_argument("--all", action="store_true", help="every split on its own, series unfolded")
     parser.add_argument("--facets", action="store_true", help="what predicates can say of the family's examples, with shares")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -26,22 +32,78 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({item.NAME: describe(item) for item in found})
         return 0
+    if not arguments.family and not arguments.all:
+        _print_families(found)
+        return 0
     for item in found:
-        say(f"{item.NAME}: {item.TITLE}")
-        for recipe in item.RECIPES.values():
-            say(f"  recipe {recipe.name} (version {recipe.version}): {recipe.claim}")
-        rows = [
-            (s.name, sizes(item, s), s.claim + (f" Needs {s.needs_files}." if s.needs_files else ""))
-            for s in shown_splits(item, bool(arguments.family))
-        ]
-        print_table("", ("split", "parts", "claim"), rows)
-        hidden = len(item.SPLITS) - len(rows)
-        if hidden:
-            say(f"  … and {hidden} more: recombine list {item.NAME}")
-        if arguments.family and item.OPTIONS:
-            print_table("", ("option", "default", "meaning"), [(n, o.default, o.help) for n, o in item.OPTIONS.items()])
-        say("")
+        _print_family(item, arguments.all)
     return 0
+
+
+def _print_families(found: list[Family]) -> None:
+    width = max(len(item.NAME) for item in found)
+    for item in found:
+        _wrapped(f"{item.NAME:<{width}}  {item.TITLE.partition(': ')[2] or item.TITLE}", width + 2)
+        series = folded(item)
+        recipes = " or ".join(item.RECIPES)
+        _wrapped(f"{'':<{width}}  {len(item.SPLITS)} splits in {len(series)} series; recipe {recipes}", width + 2)
+    say("")
+    say("recombine list FAMILY shows its splits; recombine show FAMILY shows an example.")
+
+
+def _print_family(item: Family, everything: bool) -> None:
+    _wrapped(f"{item.NAME}: {item.TITLE}", 2)
+    for recipe in item.RECIPES.values():
+        _wrapped(f"  recipe {recipe.name} (version {recipe.version}): {recipe.claim}", 4)
+    series = [(split.name, [split]) for split in item.SPLITS.values()] if everything else folded(item)
+    for name, splits in series:
+        say("")
+        more = f"  ({len(splits)} splits)" if len(splits) > 1 else ""
+        say(f"{name}{more}")
+        _wrapped(f"  {sizes(item, splits[0])}" + (f" (of {splits[0].name})" if more else ""), 4)
+        needs = f" Needs {splits[0].needs_files}." if splits[0].needs_files else ""
+        _wrapped(f"  {splits[0].claim}{needs}", 4)
+    if item.OPTIONS:
+        say("")
+        say("options (--set NAME=VALUE):")
+        for option_name, option in item.OPTIONS.items():
+            _wrapped(f"  {option_name} = {option.default}: {option.help}", 4)
+    say("")
+
+
+def _wrapped(text: str, indent: int) -> None:
+    """Lines of at most 80 columns; those after the first are indented. Long names are never broken at a hyphen."""
+    spaces = len(text) - len(text.lstrip(" "))
+    lines = textwrap.wrap(text.lstrip(" "), WIDTH - spaces, subsequent_indent=" " * (indent - spaces), break_on_hyphens=False)
+    for line in lines:
+        say(" " * spaces + line)
+
+
+def folded(item: Family) -> list[tuple[str, list[Split]]]:
+    """The splits, with those whose names differ in numbers only as one series: `fewshot_num{1,2,…,1024}_rep{1,…,5}`."""
+    groups: dict[str, list[Split]] = {}
+    for split in item.SPLITS.values():
+        stem = re.sub(r"(?<=num)\d+|(?<=rep)\d+|(?<=_p)\d+$", "{}", split.name)
+        groups.setdefault(stem, []).append(split)
+    found = []
+    for stem, splits in groups.items():
+        if len(splits) < 2:
+            found += [(split.name, [split]) for split in splits]
+            continue
+        pattern = re.compile(re.escape(stem).replace(re.escape("{}"), r"(\d+)"))
+        columns = zip(*(pattern.fullmatch(split.name).groups() for split in splits), strict=True)  # type: ignore[union-attr]
+        found.append((stem.format(*(_span(list(dict.fromkeys(column))) for column in columns)), splits))
+    return found
+
+
+def _span(numbers: list[str]) -> str:
+    return (
+        numbers[0]
+        if len(numbers) == 1
+        else f"{{{','.join(numbers)}}}"
+        if len(numbers) < 4
+        else f"{{{numbers[0]}…{numbers[-1]}}}"
+    )
 
 
 SHARE_ROWS = 200
@@ -89,12 +151,6 @@ def _print_facets(found: list[Family], as_json: bool) -> int:
     if as_json:
         print_json(tables)
     return 0
-
-
-def shown_splits(item: Family, everything: bool) -> list[Split]:
-    """All splits of a family, or the first ones where there are very many."""
-    splits = list(item.SPLITS.values())
-    return splits if everything or len(splits) <= 24 else splits[:20]
 
 
 def sizes(item: Family, split: Split) -> str:

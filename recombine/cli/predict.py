@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recombine.cli.printing import say
+from recombine.cli.printing import print_json, say
 from recombine.cli.requests import add_request, request_words, whole_number
 from recombine.files import Kind, begins_with
 
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=whole_number, default=256, metavar="B", help="rows answered at a time (default 256)")
     parser.add_argument("--out", metavar="FILE", required=True, help='one {"id", "answer"} per line')
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,6 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
         out.writelines(prediction_lines(examples, answers))
     right = scores(examples, answers)
     mean = 100 * sum(right) / max(1, len(right))
+    if arguments.json:
+        print_json({"answers": len(answers), "file": arguments.out, "mean": mean / 100})
+        return 0
     say(f"{len(answers):,} answers in {arguments.out}; mean score {mean:.2f} %.")
     _say_next(arguments, rows.job.part)
     return 0

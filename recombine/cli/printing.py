@@ -63,7 +63,10 @@ def _is_number(text: str) -> bool:
 
 @contextmanager
 def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A function that takes finished rows: a bar with rate and time left on a terminal, nothing when piped."""
+    """A function that takes finished rows: a bar with rate and time left on a terminal, nothing when piped.
+
+    A total of 0 is one that is not known: the bar then shows how many rows are done, and the rate.
+    """
     Standing.done, Standing.total = 0, total
 
     def count(rows: int) -> None:
@@ -83,7 +86,7 @@ def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(printable(title).replace("[", "("), total=total, rate="")
+        task = bar.add_task(printable(title).replace("[", "("), total=total or None, rate="")
 
         def tick(rows: int) -> None:
             count(rows)

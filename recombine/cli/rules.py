@@ -41,19 +41,19 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.models.sequence_machine_inverse import Syntax
     from recombine.models.sequence_rules import parse_lexicon, prompt
 
+    if arguments.out and not arguments.lexicon:
+        raise UsageError("--out takes the answers of a lexicon; say --lexicon FILE, or leave --out out.")
+    out = own_file(arguments.out, ANSWERS) if arguments.out else None
     request = request_of(arguments)
     rows = fit_rows(request, arguments.part)
     examples = list(rows)
     alphabet = alphabet_of(examples)
     pairs = pairs_of(examples, alphabet)
     if not arguments.lexicon:
-        if arguments.out:
-            raise UsageError("--out takes the answers of a lexicon; say --lexicon FILE, or leave --out out.")
         distinct = sorted(set(pairs))
         stream = keys.Stream("rules", rows.job.key)
         sys.stdout.write(prompt(stream.sample(distinct, min(arguments.shots, len(distinct))), alphabet) + "\n")
         return 0
-    out = own_file(arguments.out, ANSWERS) if arguments.out else None
     lexicon = parse_lexicon(read_text(Path(arguments.lexicon)), alphabet)
     config = SequenceMachineConfig()
     machine = SequenceMachine(config, alphabet, lexicon, Syntax.learn(pairs, lexicon, config))

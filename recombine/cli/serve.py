@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
+    import secrets
     from pathlib import Path
 
     from recombine.cli.printing import say
@@ -37,13 +38,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--port is {shown(arguments.port)}, but must be a number from 1 to 65535.")
     from recombine.serve.server import serve
     from recombine.serve.settings import Settings
+    from recombine.serve.studies.store import Store
 
+    secret = secrets.token_bytes(32)
+    if arguments.studies:
+        store = Store(Path(arguments.studies))
+        secret = store.secret()
+        store.close()
     settings = Settings(
         host=arguments.host,
         port=arguments.port,
         token=arguments.token,
         folders=tuple(Path(folder) for folder in arguments.folder),
         studies=Path(arguments.studies) if arguments.studies else None,
+        secret=secret,
     )
     name = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     say(f"the playground is at http://{name}:{arguments.port} (Ctrl-C ends it)")

@@ -177,7 +177,7 @@ def _kind(medium: str) -> Kind:
 def _medium_of(path: str, wanted: str | None) -> str:
     """The medium that a file's suffix names; one that the suffix does not fit is an error."""
     suffix = Path(path).suffix.lower()
-    known = {".svg": ("svg",), ".png": ("png",), ".txt": ("text", "ascii", "graph")}
+    known = {".svg": ("svg",), ".pdf": ("svg",), ".png": ("png",), ".txt": ("text", "ascii", "graph")}
     if suffix not in known:
         raise UsageError(f"--save {shown(path)} has no suffix that says what to write; use one of {', '.join(known)}.")
     if wanted and wanted not in known[suffix]:

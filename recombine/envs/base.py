@@ -19,6 +19,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from recombine.envs.engine import (
+    ActionNames,
     Cursor,
     Engine,
     Flags,
@@ -29,6 +30,7 @@ from recombine.envs.engine import (
     chosen,
     named,
     need_reset,
+    pictured,
     seeds_of,
 )
 from recombine.errors import UnknownName, UsageError, shown
@@ -39,6 +41,7 @@ class SingleEnv(gym.Env[Observation, Any]):
 
     With `evaluate`, resets visit every instance once, in order; `info["remaining"]` counts down, and one reset too many is an
     error (a seed or `options={"restart": True}` starts over). `info["action_mask"]` and `action_masks()` hold the valid actions.
+    `action_names` says what each number means. With `render_mode="ansi"`, `info["text"]` holds the scene in characters.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}  # noqa: RUF012 - gymnasium's own form
@@ -87,6 +90,11 @@ class SingleEnv(gym.Env[Observation, Any]):
             self.running = False
         return self._observed(), float(result.rewards[0]), terminated, truncated, self._told(facts)
 
+    @property
+    def action_names(self) -> Sequence[str]:
+        """What each action number means, in words."""
+        return ActionNames(self.engine)
+
     def action_masks(self) -> Any:
         """Which actions are valid now: one boolean per action, or a mapping of factors where there are too many."""
         need_reset(self.begun)
@@ -97,8 +105,8 @@ class SingleEnv(gym.Env[Observation, Any]):
         """The scene as an RGB array or as text, by the render mode."""
         need_reset(self.begun)
         if self.render_mode == "rgb_array":
-            return self.engine.picture(0)
-        return self.engine.text(0) if self.render_mode == "ansi" else None
+            return pictured(self.engine, 0)
+        return _explained(self.engine, 0) if self.render_mode == "ansi" else None
 
     def get_state(self) -> Any:
         """A copy of the episode and of the generator; `set_state` goes on from it, here or in an equal environment."""
@@ -120,10 +128,17 @@ class SingleEnv(gym.Env[Observation, Any]):
             facts["action_mask"] = self.engine.masks()
         if self.cursor is not None:
             facts["remaining"] = np.array([self.cursor.remaining])
+        if self.render_mode == "ansi":
+            facts["text"] = np.array([self.engine.text(0)], dtype=object)
         return facts
 
     def _told(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         return {name: _plain(values) for name, values in facts.items()}
+
+
+def _explained(engine: Engine, place: int) -> str:
+    """The text picture with its legend."""
+    return f"{engine.text(place)}\n{engine.legend}"
 
 
 def _plain(values: Any) -> Any:
@@ -235,6 +250,11 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
         infos.update({"final_obs": last, "_final_obs": ended.copy(), "final_info": final, "_final_info": ended.copy()})
         return self._observed(), result.rewards, result.terminated, result.truncated, infos
 
+    @property
+    def action_names(self) -> Sequence[str]:
+        """What each action number means, in words."""
+        return ActionNames(self.engine)
+
     def action_masks(self) -> Any:
         """Which actions are valid now, one row per place, or a mapping of factors."""
         need_reset(self.begun)
@@ -244,8 +264,8 @@ class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """Every place as an RGB array or as text, by the render mode."""
         need_reset(self.begun)
         if self.render_mode == "rgb_array":
-            return tuple(self.engine.picture(place) for place in range(self.num_envs))
-        return tuple(self.engine.text(place) for place in range(self.num_envs)) if self.render_mode == "ansi" else None
+            return tuple(pictured(self.engine, place) for place in range(self.num_envs))
+        return tuple(_explained(self.engine, place) for place in range(self.num_envs)) if self.render_mode == "ansi" else None
 
     def get_state(self) -> Any:
         """A copy of all that changes; `set_state` goes on from it."""

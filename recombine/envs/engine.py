@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 import gymnasium as gym
 import numpy as np
@@ -69,6 +69,60 @@ class Engine(Protocol):
 
     def text(self, place: int) -> str:
         """A place in characters."""
+
+    def caption(self, place: int) -> str:
+        """What is to be done, where the picture itself does not show it; else ""."""
+
+    def action_name(self, action: int) -> str:
+        """An action in words."""
+
+    @property
+    def legend(self) -> str:
+        """How to read the text pictures."""
+
+
+@dataclass(frozen=True)
+class ActionNames(Sequence[str]):
+    """The names of all actions by number; each is made when somebody asks, because there may be many thousands."""
+
+    engine: Engine
+
+    def __len__(self) -> int:
+        return int(self.engine.action_space.n)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        """The name of an action, or a list of names for a slice."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        return self.engine.action_name(index % len(self))
+
+
+CAPTION_LINES, LINE, LETTER = 4, 14, 6.2
+"""Lines of a caption, pixels of a line, and pixels of a letter of the built-in font."""
+
+
+def pictured(engine: Engine, place: int) -> NDArray[np.uint8]:
+    """The picture of a place, under what is to be done where the picture does not show it."""
+    shown, caption = engine.picture(place), engine.caption(place)
+    if not caption:
+        return shown
+    import textwrap
+
+    from PIL import Image, ImageDraw
+
+    band = Image.new("RGB", (shown.shape[1], CAPTION_LINES * LINE + 4), "white")
+    pen = ImageDraw.Draw(band)
+    lines = textwrap.wrap(caption, max(8, int(shown.shape[1] / LETTER)), max_lines=CAPTION_LINES, placeholder=" ...")
+    for k, line in enumerate(lines):
+        pen.text((3, 2 + LINE * k), line.encode("latin-1", "replace").decode("latin-1"), fill="black")
+    whole: NDArray[np.uint8] = np.concatenate([np.asarray(band), shown])
+    return whole
 
 
 @dataclass

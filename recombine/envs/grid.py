@@ -23,8 +23,9 @@ from recombine.envs.engine import Numbers, Result, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
+from recombine.grid.acting import NAMES
 from recombine.grid.codes import ACTIONS, MAX_GRID, OUTCOMES
-from recombine.grid.describe import ascii_map
+from recombine.grid.describe import LEGEND, ascii_map
 from recombine.grid.draw import draw
 from recombine.grid.play import parse_actions
 from recombine.grid.tensor import GSCAN, REASCAN, BitOrder, bits_of, tensors
@@ -282,6 +283,19 @@ class GridEngine:
     def text(self, place: int) -> str:
         """The command and the world as a map."""
         return f"{self.commands[self.states.rows[place]]}\n{ascii_map(self.world(place))}"
+
+    def caption(self, place: int) -> str:  # noqa: ARG002
+        """Nothing: the picture shows the command."""
+        return ""
+
+    def action_name(self, action: int) -> str:
+        """`walk`, `turn left`, …, `STOP`."""
+        return NAMES[action]
+
+    @property
+    def legend(self) -> str:
+        """How to read the map."""
+        return LEGEND
 
 
 class Arguments(TypedDict, total=False):

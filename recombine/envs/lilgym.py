@@ -20,7 +20,17 @@ from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
 from recombine.families.lilgym import render
 from recombine.families.lilgym.play import episodes, validity
-from recombine.families.lilgym.play.edits import HORIZON, RESOLUTIONS, SIGHTS, STEP_COST, Grid, Resolution, RuleBook, Sight
+from recombine.families.lilgym.play.edits import (
+    HORIZON,
+    RESOLUTIONS,
+    SIGHTS,
+    STEP_COST,
+    Grid,
+    Resolution,
+    RuleBook,
+    Sight,
+    format_edits,
+)
 from recombine.families.lilgym.play.episodes import ERRORS, Instances, Setting
 from recombine.families.lilgym.play.tasks import instances_of_batch, instances_of_examples
 from recombine.families.lilgym.scene import FIELDS, Kind
@@ -173,6 +183,20 @@ class LilGymEngine:
             f"{self.instances.sentences[row]}\ntarget: {bool(self.instances.targets[row])}   step: {self.states.clocks[place]}"
         )
         return f"{head}\n{render.ascii_art(self.states.scenes()[place])}"
+
+    def caption(self, place: int) -> str:
+        """The statement and the truth value that is wanted."""
+        row = int(self.states.rows[place])
+        return f"make {str(bool(self.instances.targets[row])).lower()}: {self.instances.sentences[row]}"
+
+    def action_name(self, action: int) -> str:
+        """The edit as answers write it, such as `ADD blue left` or `STOP`."""
+        return format_edits(self.setting, [action])
+
+    @property
+    def legend(self) -> str:
+        """How to read the text picture."""
+        return "y, k, b: yellow, black and blue pixels; O, #, ^: the middle of a circle, square and triangle"
 
 
 class Arguments(TypedDict, total=False):

@@ -112,7 +112,7 @@ def make_answerer(name: str, train: Sequence[Example], family: Family | None = N
     """The answerer of this name; a family may have some of its own."""
     if name.startswith(SHORTCUT):
         return shortcut(name.removeprefix(SHORTCUT))
-    own = family.ANSWERERS if isinstance(family, Answering) else {}
+    own: Mapping[str, Answerer] = family.ANSWERERS if isinstance(family, Answering) else {}
     if name in own:
         return own[name]
     if name not in ANSWERERS:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -24,12 +24,12 @@ from recombine import __version__
 from recombine.core import Example
 from recombine.data.datasets import Dataset, load
 from recombine.errors import EndpointError, UsageError, shown
-from recombine.evaluate.answers import Answer, write_answers
 from recombine.evaluate.endpoint import Reply
-from recombine.evaluate.journal import ANSWERS, Journal, open_journal
+from recombine.evaluate.journal import Journal, open_journal
+from recombine.evaluate.outcomes import Outcome, judge, per_right, sample_key
 from recombine.evaluate.prices import Price
 from recombine.evaluate.prompts import STYLES, Prompt, Prompter, chat_messages
-from recombine.evaluate.replies import PARSER_VERSION, parse_reply
+from recombine.evaluate.replies import PARSER_VERSION
 
 GIVE_UP = 10
 """So many errors in a row, and the run stops: the endpoint is down or the request is wrong."""
@@ -122,6 +122,7 @@ class Asked:
     max_tokens: int
     size: int | None = None
     system: str = ""
+    samples: int = 1
 
     @property
     def count(self) -> int:
@@ -132,8 +133,14 @@ class Asked:
         """The rows that are asked about."""
         return islice(self.rows, self.count)
 
+    def questions(self) -> Iterator[tuple[Example, int]]:
+        """Every row with the number of each of its samples: all first samples, then all second ones."""
+        for sample in range(1, self.samples + 1):
+            for example in self.examples():
+                yield example, sample
+
     def identity(self) -> dict[str, Any]:
-        """What must be equal for a run folder to be taken up again. The number of rows may grow."""
+        """What must be equal for a run folder to be taken up again. The numbers of rows and samples may grow."""
         prompter, folder = self.prompter, self.rows.folder
         train = prompter.train.job.key if isinstance(prompter.train, Dataset) and prompter.shots else None
         return {
@@ -178,27 +185,6 @@ def _version(package: str) -> str | None:
         return None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended: how many rows have which status, the mean score with non-answers as wrong, and what was used in all."""
-
-    rows: int
-    asked_now: int
-    statuses: Mapping[str, int]
-    mean: float
-    requests: int
-    tokens_in: int
-    tokens_out: int
-    cost: float
-    stopped: str = ""
-    errors: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every row has a reply."""
-        return not self.stopped and not self.errors
-
-
 @dataclass
 class _Running:
     """One process's share of a run."""
@@ -207,7 +193,7 @@ class _Running:
     answerer: Answerer
     journal: Journal
     budget: Budget
-    pending: Iterator[Example]
+    pending: Iterator[tuple[Example, int]]
     on_reply: Callable[[int], None]
     asked_now: int = 0
     errors_in_a_row: int = 0
@@ -216,15 +202,16 @@ class _Running:
     async def work(self) -> None:
         """Take rows until there are none, a cap is reached or the endpoint is of no use. What is under way is always finished."""
         while self.problem is None:
-            example = next(self.pending, None)
-            if example is None:
+            question = next(self.pending, None)
+            if question is None:
                 return
+            example, sample = question
             try:
-                await self._ask(self.asked.prompter.prompt(example))
+                await self._ask(self.asked.prompter.prompt(example), sample_key(example.id, sample))
             except EndpointError as problem:
                 self.problem = self.problem or problem
 
-    async def _ask(self, prompt: Prompt) -> None:
+    async def _ask(self, prompt: Prompt, key: str) -> None:
         most_in = prompt.most_tokens + len(self.asked.system.encode())
         most_out, attempts = self.asked.max_tokens, 0
 
@@ -232,16 +219,16 @@ class _Running:
             nonlocal attempts
             self.budget.reserve(most_in, most_out)
             attempts += 1
-            self.journal.note_request(prompt.id, most_in, most_out)
+            self.journal.note_request(key, most_in, most_out)
 
         try:
-            reply = await self.answerer.ask(prompt.id, self.asked.messages(prompt), before)
+            reply = await self.answerer.ask(key, self.asked.messages(prompt), before)
         except EndpointError:
             self.budget.release(attempts, most_in, most_out)
             self.budget.charge(attempts * most_in, attempts * most_out)
             raise
         charged = _charged(reply, most_in, most_out)
-        self.journal.keep(_record(prompt, reply, attempts, charged))
+        self.journal.keep(_record(prompt, key, reply, attempts, charged))
         self.budget.release(attempts, most_in, most_out)
         self.budget.charge(*charged)
         self.asked_now += 1
@@ -264,9 +251,9 @@ def _charged(reply: Reply, most_in: int, most_out: int) -> tuple[int, int]:
     return used_in + reply.unknown * most_in, used_out + reply.unknown * most_out
 
 
-def _record(prompt: Prompt, reply: Reply, attempts: int, charged: tuple[int, int]) -> dict[str, Any]:
+def _record(prompt: Prompt, key: str, reply: Reply, attempts: int, charged: tuple[int, int]) -> dict[str, Any]:
     return {
-        "id": prompt.id,
+        "id": key,
         "prompt": prompt.hash,
         "question": prompt.question,
         "shots": list(prompt.shots),
@@ -294,9 +281,12 @@ def ask(
     price: Price,
     concurrency: int = 8,
     retry_errors: bool = False,
+    only: Collection[str] | None = None,
     on_reply: Callable[[int], None] = lambda _: None,
 ) -> Outcome:
     """Ask about every row that has no reply yet; `answers.jsonl` then holds the answers of all rows that have one.
+
+    `only` names the questions that may be asked, as `sample_key` names them.
 
     Raises `EndpointError` if the endpoint is of no use; what was answered before is kept. At a cap it stops and says so.
     """
@@ -304,17 +294,21 @@ def ask(
         raise UsageError(f"concurrency is {shown(concurrency)}, but must be 1 to 1,000.")
     with open_journal(out, asked.identity(), asked.notes()) as journal:
         budget = _used(journal, caps, price)
-        pending = (e for e in asked.examples() if _is_open(journal.replies.get(e.id), retry_errors))
+        wanted = ((e, n, sample_key(e.id, n)) for e, n in asked.questions())
+        pending = (
+            (e, n) for e, n, key in wanted if (only is None or key in only) and is_open(journal.replies.get(key), retry_errors)
+        )
         running = _Running(asked, answerer, journal, budget, pending, on_reply)
         on_reply(len(journal.replies))
         asyncio.run(_run(running, concurrency))
-        statuses, mean = _write(asked.examples(), journal)
+        judged = judge(asked.examples(), journal.replies, asked.samples, journal.folder)
         if running.problem is not None and not isinstance(running.problem, CapReached):
             raise running.problem
         errors = Counter(record["error"] for record in journal.replies.values() if record["error"])
         used = (budget.requests, budget.tokens_in, budget.tokens_out, budget.cost)
         return Outcome(
-            asked.count, running.asked_now, statuses, mean, *used, str(running.problem or ""), dict(errors.most_common())
+            asked.count, running.asked_now, judged.statuses, judged.mean, *used, str(running.problem or ""), dict(errors.most_common()),
+            judged.lenient, asked.samples, judged.passes, judged.majority, per_right(journal.replies.values(), judged.right, budget.cost),
         )  # fmt: skip
 
 
@@ -331,38 +325,9 @@ def _used(journal: Journal, caps: Caps, price: Price) -> Budget:
     return budget
 
 
-def _is_open(record: Mapping[str, Any] | None, retry_errors: bool) -> bool:
+def is_open(record: Mapping[str, Any] | None, retry_errors: bool) -> bool:
+    """Whether a question is still to be asked, given its last reply."""
     return record is None or (retry_errors and bool(record["error"]))
-
-
-def _write(rows: Iterable[Example], journal: Journal) -> tuple[dict[str, int], float]:
-    """Write answers.jsonl for all rows with a reply; the number of rows by status, and the mean score."""
-    statuses: Counter[str] = Counter()
-    total, answers = 0.0, []
-    for example in rows:
-        record = journal.replies.get(example.id)
-        if record is None:
-            statuses["not asked"] += 1
-            continue
-        answer = _answer(record)
-        answers.append(answer)
-        status = answer.status or "answered"
-        if answer.answer is not None and answer.status is None:
-            score = example.score(answer.answer)
-            total += score.value
-            status = score.status
-        statuses[status] += 1
-    write_answers(journal.folder / ANSWERS, answers)
-    return dict(statuses.most_common()), total / max(1, len(answers))
-
-
-def _answer(record: Mapping[str, Any]) -> Answer:
-    """The answer that a reply gives, with what a report needs beside it."""
-    more = {name: record[name] for name in ("reply", "model", "tokens_in", "tokens_out", "seconds", "prompt")}
-    if record["error"]:
-        return Answer(record["id"], None, "error", {**more, "error": record["error"]})
-    parsed = parse_reply(record["reply"], record["finish"], record["refusal"])
-    return Answer(record["id"], parsed.answer, None if parsed.status == "ok" else parsed.status, more)
 
 
 # --- before asking ---------------------------------------------------------------------------------------------------
@@ -394,8 +359,8 @@ def estimate(asked: Asked, price: Price) -> Estimate:
     rows = asked.count
     step = max(1, rows // ESTIMATE_ROWS)
     prompts = [asked.prompter.prompt(asked.rows[i]) for i in range(0, rows, step)[:ESTIMATE_ROWS]]
-    tokens_in = round(rows * sum(p.tokens for p in prompts) / max(1, len(prompts)))
-    tokens_out = rows * asked.max_tokens
+    tokens_in = round(rows * asked.samples * sum(p.tokens for p in prompts) / max(1, len(prompts)))
+    tokens_out = rows * asked.samples * asked.max_tokens
     return Estimate(
         rows,
         tokens_in,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -24,19 +23,15 @@ from urllib.parse import urlsplit
 
 from recombine import keys
 from recombine.errors import EndpointError, UsageError, shown
+from recombine.evaluate.secret import Secret, key_from_environment
 
 if TYPE_CHECKING:
     import httpx2 as httpx
 
-KEY_VARIABLES = ("RECOMBINE_API_KEY", "OPENAI_API_KEY")
-"""Where the key is looked for, in this order."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_BODY = 8 << 20
 """Largest body, in bytes, that is read of a reply."""
 LONGEST_WAIT_SECONDS = 120.0
-GRAM = 8
-LONGEST_PIECE = 15
-"""A piece of the key of this length or more is hidden too; every such piece holds a whole aligned gram of the key."""
 FATAL = {
     401: "the key was not accepted",
     403: "the key may not do this",
@@ -44,65 +39,6 @@ FATAL = {
     405: "it is no chat endpoint",
 }
 """HTTP status -> why asking on is of no use."""
-
-
-class Secret:
-    """A key that does not print itself."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: str) -> None:
-        if not value.isascii() or not value.isprintable() or " " in value or len(value) > 4_000:
-            raise UsageError(
-                "the key in the environment has characters that no key has; set it again, without blanks or line ends."
-            )
-        self._value = value
-
-    def __repr__(self) -> str:
-        return "Secret(…)"
-
-    __str__ = __repr__
-
-    def __bool__(self) -> bool:
-        return bool(self._value)
-
-    def header(self) -> dict[str, str]:
-        """The request header that carries the key, if there is one."""
-        return {"Authorization": f"Bearer {self._value}"} if self._value else {}
-
-    def is_in(self, text: str) -> bool:
-        """Whether the text holds the key (keys under four characters are not looked for)."""
-        return len(self._value) >= 4 and self._value in text
-
-    def hidden(self, text: str) -> str:
-        """The text with the key taken out, and any long piece of it, and fit to be written as UTF-8. Cut only afterwards."""
-        clean = text.encode("utf-8", "replace").decode()
-        if len(self._value) < 4:
-            return clean
-        clean = clean.replace(self._value, "[key]")
-        for start in range(0, len(self._value) - GRAM + 1, GRAM):
-            clean = self._without_piece(clean, start)
-        return clean
-
-    def _without_piece(self, text: str, start: int) -> str:
-        """The text without pieces of the key of `LONGEST_PIECE` characters and more that hold the characters from `start`."""
-        key, place = self._value, 0
-        while (place := text.find(key[start : start + GRAM], place)) >= 0:
-            low, high = 0, GRAM
-            while low < min(start, place) and text[place - low - 1] == key[start - low - 1]:
-                low += 1
-            while start + high < len(key) and place + high < len(text) and text[place + high] == key[start + high]:
-                high += 1
-            if low + high >= LONGEST_PIECE:
-                text = f"{text[: place - low]}[key]{text[place + high :]}"
-                place -= low
-            place += 1
-        return text
-
-
-def key_from_environment() -> Secret:
-    """The key, or an empty one: local servers need none."""
-    return Secret(next((value for name in KEY_VARIABLES if (value := os.environ.get(name, "").strip())), ""))
 
 
 @dataclass(frozen=True)
@@ -202,6 +138,8 @@ class Endpoint:
     connections: int = 8
     allow_http: bool = False
     per_minute: float | None = None
+    chunk_seconds: float | None = None
+    """With a number, replies are streamed, and each piece must come within so many seconds."""
 
     def __post_init__(self) -> None:
         self.url = check_endpoint(self.url, self.allow_http)
@@ -250,7 +188,8 @@ class Endpoint:
 
         Raises `EndpointError` only if asking on is of no use, besides what `before` raises.
         """
-        body = json.dumps({"model": self.model, "messages": messages, **self.settings}).encode()
+        streaming = {} if self.chunk_seconds is None else {"stream": True, "stream_options": {"include_usage": True}}
+        body = json.dumps({"model": self.model, "messages": messages, **self.settings, **streaming}).encode()
         stream = keys.Stream("retry", self.url, self.model, name)
         began, unknown, reason = time.monotonic(), 0, ""
         for attempt in range(self.patience.retries + 1):
@@ -304,7 +243,17 @@ class Endpoint:
         if declared.isdecimal() and (len(declared) > 12 or int(declared) > self.max_body):
             raise _Again(f"the body is over {self.max_body:,} bytes")
         raw = bytearray()
-        async for piece in response.aiter_raw():
+        pieces = response.aiter_raw()
+        while True:
+            try:
+                async with asyncio.timeout(self.chunk_seconds):
+                    piece = await anext(pieces, None)
+            except TimeoutError:
+                if self.chunk_seconds is None:
+                    raise
+                raise _Again(f"the stream was silent for {self.chunk_seconds:g} s") from None
+            if piece is None:
+                break
             raw += piece
             if len(raw) > self.max_body:
                 raise _Again(f"the body is over {self.max_body:,} bytes")
@@ -326,6 +275,8 @@ class Endpoint:
             )
         if status != 200:
             raise _Failed(f"HTTP {status}: {self._excerpt(raw)}".rstrip(": "))
+        if self.chunk_seconds is not None and "event-stream" in response.headers.get("content-type", ""):
+            return self._streamed(raw)
         if "json" not in response.headers.get("content-type", ""):
             raise _Again(f"the reply is {shown(self.key.hidden(response.headers.get('content-type', 'of no type')))}, not JSON")
         try:
@@ -334,30 +285,22 @@ class Endpoint:
             raise _Again("the reply is not JSON") from None
         return self._completion(value)
 
+    def _streamed(self, raw: bytes) -> dict[str, Any]:
+        """The fields of a streamed reply. A stream that ends before its end may come out better next time."""
+        try:
+            value = joined_stream(raw)
+        except (ValueError, RecursionError, TypeError, AttributeError):
+            raise _Again("the stream is garbled") from None
+        if "finish_reason" not in value["choices"][0]:
+            raise _Again("the stream broke off")
+        return self._completion(value)
+
     def _completion(self, value: Any) -> dict[str, Any]:
         """The fields of a chat completion; one without a message may come out better next time."""
-        try:
-            choice = value["choices"][0]
-            message = choice["message"]
-            text, refusal = message.get("content"), message.get("refusal")
-        except (KeyError, IndexError, TypeError, AttributeError):
-            raise _Again("the reply holds no message") from None
-        if isinstance(text, list):  # some servers give a list of typed pieces
-            text = "".join(str(piece.get("text", "")) for piece in text if isinstance(piece, dict))
-        thought = message.get("reasoning_content") or message.get("reasoning")
-        usage = value.get("usage")
-        counts = usage if isinstance(usage, dict) else {}
-        details = counts.get("completion_tokens_details")
-        return {
-            "text": self.key.hidden(text) if isinstance(text, str) else "",
-            "refusal": self.key.hidden(refusal) if isinstance(refusal, str) else "",
-            "finish": self.key.hidden(str(choice.get("finish_reason") or ""))[:40],
-            "model": self.key.hidden(str(value.get("model") or ""))[:200],
-            "tokens_in": _count(counts.get("prompt_tokens")),
-            "tokens_out": _count(counts.get("completion_tokens")),
-            "reasoning": self.key.hidden(thought) if isinstance(thought, str) else "",
-            "tokens_reasoning": _count(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
-        }
+        found = read_completion(value, self.key)
+        if found is None:
+            raise _Again("the reply holds no message")
+        return found
 
     def _excerpt(self, raw: bytes) -> str:
         """A printable piece of an error's body."""
@@ -368,6 +311,52 @@ class Endpoint:
         except (ValueError, RecursionError, KeyError, TypeError):
             pass
         return shown(text, 200) if text.strip() else ""
+
+
+def read_completion(value: Any, key: Secret) -> dict[str, Any] | None:
+    """The fields of a chat completion, ready for `Reply`; None if it holds no message."""
+    try:
+        choice = value["choices"][0]
+        message = choice["message"]
+        text, refusal = message.get("content"), message.get("refusal")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        return None
+    if isinstance(text, list):  # some servers give a list of typed pieces
+        text = "".join(str(piece.get("text", "")) for piece in text if isinstance(piece, dict))
+    thought = message.get("reasoning_content") or message.get("reasoning")
+    usage = value.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    details = counts.get("completion_tokens_details")
+    return {
+        "text": key.hidden(text) if isinstance(text, str) else "",
+        "refusal": key.hidden(refusal) if isinstance(refusal, str) else "",
+        "finish": key.hidden(str(choice.get("finish_reason") or ""))[:40],
+        "model": key.hidden(str(value.get("model") or ""))[:200],
+        "tokens_in": _count(counts.get("prompt_tokens")),
+        "tokens_out": _count(counts.get("completion_tokens")),
+        "reasoning": key.hidden(thought) if isinstance(thought, str) else "",
+        "tokens_reasoning": _count(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
+    }
+
+
+def joined_stream(raw: bytes) -> dict[str, Any]:
+    """A streamed reply as one chat completion. Pieces are joined; the last finish reason, usage and model count."""
+    message: dict[str, str] = {}
+    whole: dict[str, Any] = {"choices": [{"message": message}]}
+    for line in raw.decode("utf-8", "replace").splitlines():
+        if not line.startswith("data:") or line[5:].strip() == "[DONE]":
+            continue
+        piece = json.loads(line[5:])
+        for name in ("usage", "model"):
+            if piece.get(name):
+                whole[name] = piece[name]
+        for choice in piece.get("choices") or ():
+            for name, text in (choice.get("delta") or {}).items():
+                if isinstance(text, str) and name != "role":
+                    message[name] = message.get(name, "") + text
+            if choice.get("finish_reason"):
+                whole["choices"][0]["finish_reason"] = choice["finish_reason"]
+    return whole
 
 
 def _count(value: Any) -> int | None:

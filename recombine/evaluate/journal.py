@@ -4,6 +4,8 @@ run.json         what decides the prompts and the replies; a folder takes up the
 requests.jsonl   one line before each request: what it may cost at most, so that caps hold even over a killed process
 replies.jsonl    one line per reply, on the disk before it is looked at; a half line that a kill left behind is dropped
 answers.jsonl    what `recombine evaluate` reads, made anew from all replies whenever the run ends
+lenient.jsonl    the same replies as a generous reader takes them
+majority.jsonl   the commonest answer to each row, where there are several samples
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from recombine.files import (
 )
 from recombine.schemas import Shape, anything, check, mapping, number, optional, record, text, whole
 
-RUN, REQUESTS, REPLIES, ANSWERS = "run.json", "requests.jsonl", "replies.jsonl", "answers.jsonl"
+RUN, REQUESTS, REPLIES = "run.json", "requests.jsonl", "replies.jsonl"
+ANSWERS, LENIENT, MAJORITY = "answers.jsonl", "lenient.jsonl", "majority.jsonl"
+"""The files of answers: the first sample read strictly, the same read leniently, and the commonest answer of several samples."""
 MOST_TOKENS = 1 << 50
 _ID = text(2_000)
 REQUEST_SHAPE = record({"id": _ID, "tokens_in": whole(0, MOST_TOKENS), "tokens_out": whole(0, MOST_TOKENS)})
@@ -142,7 +146,7 @@ def open_journal(out: str | Path, asked: Mapping[str, Any], notes: Mapping[str, 
     """
     folder = own_folder(out, RUN_FOLDER)
     with held(inside(folder, "lock"), f"{shown(str(out))} is in use by another process; wait for it to end."):
-        sweep(folder, (RUN, ANSWERS).__contains__)
+        sweep(folder, (RUN, ANSWERS, LENIENT, MAJORITY).__contains__)
         if not inside(folder, RUN).is_file():
             write_json(folder / RUN, {"asked": dict(asked), **notes})
         _check_same(folder, asked)
@@ -172,3 +176,13 @@ def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
     if other:
         listed = "; ".join(f"{name} is {shown(before.get(name))} there and {shown(now.get(name))} here" for name in other[:4])
         raise FileError(f"{shown(str(folder))} holds another run: {listed}. Choose another folder.")
+
+
+def used_in(folder: Path) -> tuple[int, int, int]:
+    """Requests and tokens, read and written, that a run folder has used so far; zeros if there is no run."""
+    if not (folder / RUN).is_file():
+        return 0, 0, 0
+    journal = Journal(folder)
+    journal.close()
+    used = journal.used or [(0, 0, 0)]
+    return sum(u[0] for u in used), sum(u[1] for u in used), sum(u[2] for u in used)

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recombine.charts import bars
+from recombine.core import Example
 from recombine.errors import UsageError
 from recombine.evaluate.answers import Answer
-from recombine.evaluate.scoring import score_one
+from recombine.evaluate.scoring import LONGEST_ANSWER
 from recombine.evaluate.statistics import Interval, interval
 from recombine.pages import page, table
 from recombine.pairs import Pair
@@ -68,27 +69,32 @@ def score_pairs(pairs: Sequence[Pair], answers: Mapping[str, Mapping[str, Answer
 
 
 def _score(run: str, pairs: Sequence[Pair], given: Mapping[str, Answer]) -> FacetScore:
-    rights, same, clusters = [], [], []
-    for pair in pairs:
-        records = [score_one(example, given.get(name) or Answer(name, None, "missing")) for name, example in pair.members()]
-        rights.append(tuple(record.value >= 1.0 for record in records))
-        said = [" ".join(record.answer.split()).lower() if record.answer is not None else None for record in records]
-        same.append(said[0] is not None and said[0] == said[1])
-        clusters.append(records[0].cluster)
     kind = pairs[0].kind
-    is_answered = [
-        all((given.get(name) or Answer(name, None)).answer is not None for name, _ in pair.members()) for pair in pairs
-    ]
-    follows = [
-        float(is_same if kind == "invariance" else answered and not is_same)
-        for is_same, answered in zip(same, is_answered, strict=True)
-    ]
+    rights, same, follows, clusters = [], [], [], []
+    for pair in pairs:
+        said = [_said(given.get(name)) for name, _ in pair.members()]
+        rights.append([_is_right(example, answer) for (_, example), answer in zip(pair.members(), said, strict=True)])
+        is_same = said[0] is not None and said[0] == said[1]
+        same.append(is_same)
+        follows.append(float(is_same if kind == "invariance" else None not in said and not is_same))
+        clusters.append(str(pair.first.meta.get(pair.first.family.CLUSTER, pair.first.id)))
     return FacetScore(
         run, pairs[0].facet, kind, len(pairs),
         sum(a and b for a, b in rights), sum(a and not b for a, b in rights), sum(b and not a for a, b in rights),
         sum(not a and not b for a, b in rights), sum(same),
         interval([float(a and b) for a, b in rights], clusters), interval(follows, clusters),
     )  # fmt: skip
+
+
+def _said(given: Answer | None) -> str | None:
+    """The answer in one spelling of blanks; None for a row without an answer."""
+    if given is None or given.answer is None or given.status is not None or len(given.answer) > LONGEST_ANSWER:
+        return None
+    return " ".join(given.answer.split())
+
+
+def _is_right(example: Example, answer: str | None) -> bool:
+    return answer is not None and example.score(answer).value >= 1.0
 
 
 def pairs_page(scores: Sequence[FacetScore]) -> str:

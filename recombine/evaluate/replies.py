@@ -68,6 +68,20 @@ def parse_reply(text: str, finish: str = "stop", refusal: str = "") -> Parsed:
     return Parsed("refused" if marked is None and _REFUSAL.match(said) else "unparsable")
 
 
+def parse_leniently(text: str, finish: str = "stop", refusal: str = "") -> Parsed:
+    """The answer as a generous reader takes it. Where the rules find none, the last line that is not blank is the answer.
+
+    A line in a code fence counts without the fence. Refusals and replies cut at the token limit stay what they are.
+    """
+    strict = parse_reply(text, finish, refusal)
+    if strict.status != "unparsable" or len(text) > MAX_REPLY:
+        return strict
+    lines = [line.strip() for line in _spoken(text).split("\n")]
+    last = next((line for line in reversed(lines) if line and not line.startswith("```")), "")
+    answer = _bare(last) if len(last) <= MAX_LINE else ""
+    return Parsed("ok", answer) if answer else strict
+
+
 def _spoken(text: str) -> str:
     """The reply without the thinking before it."""
     before, closed, after = text.rpartition("</think>")

@@ -50,7 +50,7 @@ SETS: Mapping[str, Sequence[Wanted]] = {
     ],
     "lilgym": [
         Wanted("random", 2),
-        Wanted("color_rank", 2),
+        Wanted("color_rank", 1),
         Wanted("quantifier_relation", 1),
         Wanted("depth", 1),
         Wanted("length", 2),
@@ -61,7 +61,7 @@ SETS: Mapping[str, Sequence[Wanted]] = {
         for name in ("simple", "addprim_jump", "addprim_turn_left", "template_around_right", "template_right", "length")
     ],
     "abstract": [
-        Wanted("random", 6),
+        Wanted("random", 4),
         Wanted("color_shape", 1),
         Wanted("operation_relation", 1),
         Wanted("more_objects", 1),

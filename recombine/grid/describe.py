@@ -7,6 +7,11 @@ from recombine.grid.world import Thing, World
 
 ARROWS = dict(zip(HEADINGS, ">v<^", strict=True))
 LETTERS = {"circle": "O", "cylinder": "C", "square": "S", "box": "B"}
+LEGEND = (
+    "rS2: red square of size 2; r, b, g, y: red, blue, green, yellow; O, C, S, B: circle, cylinder, square, box; "
+    "> v < ^: the agent and where it faces; dots: inside a box; *: the target, where it is shown"
+)
+"""How to read `ascii_map`."""
 
 
 def describe(world: World) -> str:

@@ -22,7 +22,8 @@ def partner(
 ) -> Example | None:
     """The same world with another verb or adverb, or the same command with one other object recoloured; None if there is none.
 
-    `say` spells a command, `is_bystander` says which objects the command does not name, `means` finds the objects that a command fits.
+    `say` spells a command, `is_bystander` says which objects the command does not name, `means` finds the
+    objects that a command and its phrases fit, which a recoloured bystander must not change.
     """
     stream = keys.Stream("pair", example.id, facet)
     if facet == "bystander":
@@ -52,7 +53,7 @@ def _recoloured(example: Example, stream: keys.Stream, is_bystander: IsBystander
                 continue
             things = (*world.things[:place], replace(world.things[place], color=color), *world.things[place + 1 :])
             changed = World(world.size, things, world.row, world.column, world.heading)
-            if means(changed, example.plan) == (0,):
+            if means(changed, example.plan) == means(world, example.plan):
                 inputs = {**example.inputs, **inputs_of(changed)}
                 name = f"{example.id}~bystander"
                 return replace(example, id=name, inputs=inputs, world=changed, meta=_without_counts(example.meta))

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from recombine.core import Example
 
 TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?]")
+WIDE = 12
+"""Words before the first mention and behind the second one, in the same sentence, that are seen without their order."""
 INSIDE, BEFORE, BEHIND = 5, 2, 4
 """Words that are tied to a mention: towards the other mention, before the first mention, behind the second one."""
 STOPS = frozenset(".!?")
 CLOSEST = 2
 """Pairs of mentions that are read for one pair of people."""
-MOST_BETWEEN = 18
+MOST_BETWEEN = 30
 """Mentions that are farther apart than this are not read together."""
-COMMON = 200
+COMMON = 700
 """Words that the reader knows; all others are one."""
 RARE = "<rare>"
 BUCKETS = 1 << 15
@@ -117,8 +119,16 @@ def _window(tokens: Sequence[str], p: int, q: int) -> Iterator[tuple[str, ...]]:
     yield order, "distance", str(min(high - low, 8))
     yield order, "people between", str(between.count("@"))
     yield order, "stops between", str(sum(said in STOPS for said in between))
-    for token in dict.fromkeys(between):
-        yield order, "between", token
+    stops = [i for i, said in enumerate(between) if said in STOPS]
+    for name, row in (
+        ("all", between),
+        ("first sentence", between[: stops[0]] if stops else []),
+        ("last sentence", between[stops[-1] + 1 :] if stops else []),
+        ("before", _until_stop(tokens[max(0, low - WIDE) : low][::-1])),
+        ("behind", _until_stop(tokens[high + 1 : high + 1 + WIDE])),
+    ):
+        for token in dict.fromkeys(row):
+            yield order, "between" if name == "all" or "sentence" in name else "bag", name, token
     sides = (
         ("inside first", between[:INSIDE]),
         ("inside second", between[::-1][:INSIDE]),

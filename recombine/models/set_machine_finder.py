@@ -240,6 +240,9 @@ def _relation_words(parameters: Parameters, number: int, known: Vocabulary) -> s
             told.append("smaller than the other")
         elif name == "size" and _is_order(wanted, 1):
             told.append("bigger than the other")
+        elif (wanted == np.outer(wanted.any(1), wanted.any(0))).all():
+            own, other = ("/".join(name for i, name in enumerate(names) if some[i]) for some in (wanted.any(1), wanted.any(0)))
+            told.append(f"{spoken} {own}, of the other {other}")
         else:
             pairs = [f"{names[i]}–{names[j]}" for i, j in zip(*np.nonzero(wanted), strict=True)]
             told.append(f"{spoken} {', '.join(pairs[:8])}{' …' if len(pairs) > 8 else ''}")

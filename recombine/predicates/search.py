@@ -310,7 +310,7 @@ class SparsePool:
         entries = np.repeat(is_taken, np.diff(self.compound_offsets))
         return (
             np.bincount(atoms, minlength=self.sizes[0]).astype(np.float64),
-            np.bincount(self.compounds[entries], self.weights[entries], self.sizes[1]),
+            np.bincount(self.compounds[entries], self.weights[entries], self.sizes[1]).astype(np.float64),
         )
 
     def scores(self, atoms: Floats, compounds: Floats) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from recombine.charts import bars, curves
+from recombine.charts import bars, curves, legend
 from recombine.families.lilgym.play.episodes import Instances, Setting
 from recombine.pages import page, table
 from recombine.rl.play import Episode, filmstrip
@@ -61,7 +61,7 @@ def report_page(
         for shown, key in (("validation", "validation"), ("training, unforced", "accuracy"))
     }
     if history:
-        body.append("<h2>Training</h2>" + curves("accuracy", points, across="thousand steps"))
+        body.append(f"<h2>Training</h2><div>{legend(list(points))}</div>" + curves("accuracy", points, across="thousand steps"))
     body.append("<h2>Episodes</h2>")
     for name, (instances, episodes) in played.items():
         for episode in _chosen(episodes):

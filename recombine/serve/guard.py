@@ -105,7 +105,7 @@ class Visit:
 
     @property
     def csrf(self) -> str:
-        """The code that every form of this session must carry."""
+        """The code that every form of this visitor must carry."""
         return self.settings.signed("form", self.session)
 
 

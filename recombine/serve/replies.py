@@ -82,7 +82,7 @@ def guarded(endpoint: Endpoint) -> Endpoint:
             return failure(request, problem.status, str(problem))
         except RecombineError as problem:
             return failure(request, 404 if request.method in ("GET", "HEAD") else 400, str(problem))
-        except Exception:
+        except Exception:  # the last line of defence: the log gets the traceback, the visitor a sentence
             LOG.exception("a fault of this server")
             return failure(request, 500, "Something went wrong in the server. Its log says more.")
 

@@ -33,8 +33,8 @@ class Limits:
 class Settings:
     """Where the server listens, which folders it may open, who is a researcher, and where studies are kept.
 
-    `token` is "" on loopback: whoever can reach the port may use every page. `secret` signs forms and cookies; it is new at every
-    start, so forms of an earlier server are refused.
+    `token` is "" on loopback: whoever can reach the port may use every page. `secret` signs forms and cookies. It is kept with the
+    studies, so that a form survives a restart; without studies it is new at every start.
     """
 
     host: str = "127.0.0.1"

@@ -15,6 +15,7 @@ from recombine.core import Batch, Example, Family, Job, Problem
 from recombine.data.ids import locate
 from recombine.errors import RecombineError, UnknownName, UsageError, shown
 from recombine.families import family as find_family
+from recombine.jobs import make_job
 
 MOST_ROWS_SCANNED = 4_000
 MOST_ROWS_READ = 400
@@ -22,6 +23,8 @@ MOST_ROWS_READ = 400
 MOST_FILE_ROWS = 5_000
 FIRST_BATCH = 64
 MOST_INDEX = 10**12
+WARM_ROWS = 12
+"""Rows that are made when a family is opened first."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +92,22 @@ def _misleads(example: Example, reader: str) -> bool:
 # --- by id -----------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def _warm(name: str) -> None:
+    """Load the family's compiled kernels once: a server makes many single rows, and a rare row is slow without them."""
+    family = find_family(name)
+    job = make_job(family, recipe="sound")
+    family.generate(job.rows(0, min(job.stop, WARM_ROWS)))
+
+
 @functools.lru_cache(maxsize=512)
 def example_at(identifier: str) -> Example:
     """The example with this id; kept, because a person asks for the same one again and again."""
     family, job, row = locate(identifier)
     if row > MOST_INDEX:
         raise UsageError(f"the index {row} is above {MOST_INDEX}.")
+    if job.recipe == "sound":
+        _warm(family.NAME)
     return family.example(family.generate(job.rows(row, row + 1)), 0)
 
 

@@ -94,7 +94,35 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and fault != "ok":
             getattr(self, f"fault_{fault}")()
             return
+        if body.get("stream"):
+            self.send_stream(self.server.reply(text))
+            return
         self.send(json.dumps(completion(self.server.reply(text))).encode())
+
+    def send_stream(self, text: str, silent_seconds: float = 0.0, broken: bool = False) -> None:
+        """The reply in pieces of three letters, then the finish and the usage."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        pieces: list[dict[str, Any]] = [{"choices": [{"delta": {"role": "assistant"}}], "model": "echo-1"}]
+        pieces += [{"choices": [{"delta": {"content": text[i : i + 3]}}]} for i in range(0, len(text), 3)]
+        if not broken:
+            pieces += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}]
+            pieces += [{"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}]
+        for number, piece in enumerate(pieces):
+            if number == 2 and silent_seconds:
+                time.sleep(silent_seconds)
+            self.wfile.write(f"data: {json.dumps(piece)}\n\n".encode())
+            self.wfile.flush()
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+
+    def fault_silent_stream(self) -> None:
+        self.send_stream("never mind", silent_seconds=0.6)
+
+    def fault_broken_stream(self) -> None:
+        self.send_stream("Answer: I_WA", broken=True)
 
     def send(self, raw: bytes, status: int = 200, kind: str = "application/json", **headers: str) -> None:
         self.send_response(status)

@@ -465,7 +465,7 @@ def test_a_kill_while_the_run_is_being_described_leaves_a_folder_that_works(serv
     (tmp_path / "r" / ".run.json.123.tmp").write_text('{"ask')
     assert run(server, tmp_path / "r", 2).statuses == {"right": 2}
     assert sorted(path.name for path in (tmp_path / "r").iterdir()) == [
-        "answers.jsonl", "lock", "replies.jsonl", "requests.jsonl", "run.json"
+        "answers.jsonl", "lenient.jsonl", "lock", "replies.jsonl", "requests.jsonl", "run.json"
     ]  # fmt: skip
 
 

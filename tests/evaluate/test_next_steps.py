@@ -89,7 +89,7 @@ def test_ask_evaluate(source: str, tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--save", "fig.pdf"], "no suffix that says what to write"),
+        (["--save", "fig.doc"], "no suffix that says what to write"),
         (["--save", "fig"], "no suffix that says what to write"),
         (["--save", "x.png", "--render", "svg"], "make them agree"),
         (["--save", "x.txt", "--render", "png"], "make them agree"),

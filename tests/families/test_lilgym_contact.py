@@ -16,7 +16,7 @@ from recombine.families.lilgym import LILGYM, explain, oracle, plan, program, re
 from recombine.families.lilgym.oracle import contact as oracle_contact
 from recombine.families.lilgym.play import episodes
 from recombine.families.lilgym.play.edits import Setting, parse_edits
-from recombine.families.lilgym.scene import SIZES, Scene, unpack
+from recombine.families.lilgym.scene import SIZES, Scene, pack, unpack
 from recombine.families.lilgym.sound import language, planner, worlds
 from recombine.families.lilgym.sound.kernel import APART, contact
 from recombine.jobs import make_job
@@ -42,17 +42,17 @@ def sample(count: int, seed: int = 3, **options: object) -> list[Example]:
     [
         (
             plan.Items("some", 0, noun("black", "", "contact", plan.Noun("yellow"))),
-            "There is a black object that touches a yellow object.",
+            "There is a black object touching a yellow object.",
             "exist(filter_obj(all_items, lambda x: is_black(x) and exist(filter_color(get_touching(x), Color.YELLOW))))",
         ),
         (
             plan.Items("exactly", 2, noun("", "", "contact", plan.Noun())),
-            "There are exactly two objects that each touch another object.",
+            "There are exactly two objects each touching another object.",
             "count(filter_obj(all_items, lambda x: exist(get_touching(x)))) == 2",
         ),
         (
             plan.Items("at_least", 2, noun("black", "circle", "contact", plan.Noun("", "circle"))),
-            "There are at least two black circles that each touch another circle.",
+            "There are at least two black circles each touching another circle.",
             (
                 "count(filter_obj(all_items, lambda x: is_black(x) and is_circle(x) and "
                 "exist(filter_shape(get_touching(x), Shape.CIRCLE)))) >= 2"
@@ -60,7 +60,7 @@ def sample(count: int, seed: int = 3, **options: object) -> list[Example]:
         ),
         (
             plan.Boxes("some", 0, (plan.Has("exactly", 1, noun("blue", "", "no_contact", plan.Noun())),)),
-            "There is a box that contains exactly one blue object that touches no other object.",
+            "There is a box with exactly one blue object touching no other object.",
             (
                 "exist(filter_obj(all_boxes, lambda x: count(filter_obj(x.all_items_in_box(), lambda y: is_blue(y) and "
                 "not exist(get_touching(y)))) == 1))"
@@ -68,7 +68,7 @@ def sample(count: int, seed: int = 3, **options: object) -> list[Example]:
         ),
         (
             plan.EveryItem(plan.Noun("", "square"), noun("", "", "contact", plan.Noun("blue"))),
-            "There is at least one square, and every square touches a blue object.",
+            "Every square touches a blue object.",
             "All(filter_shape(all_items, Shape.SQUARE), lambda x: exist(filter_color(get_touching(x), Color.BLUE)))",
         ),
     ],
@@ -181,13 +181,15 @@ def test_plans_hold_under_both_rule_books() -> None:
 
 def test_the_planner_makes_and_breaks_contact() -> None:
     lone = ((0, 20, 40, 20, 2, 1), (1, 40, 40, 20, 0, 0))
-    for start, target in ((lone, True), ((*lone[:1], (0, 40, 40, 20, 1, 1)), False)):
-        search = planner.search("scatter", start, target, planner.Taste.of(TOUCHES.text), Stream("plan", int(target)))
-        (found,) = planner.run([search], planner.by_programs([TOUCHES]))
-        assert found is not None and len(found) == 1
-        end = planner.replay("scatter", start, found, tidy=True)
-        assert end is not None and oracle_contact.is_clear(end)
-        assert TOUCHES.evaluate(Scene.of("scatter", end)) is target
+    scenes = [Scene.of("scatter", lone), Scene.of("scatter", (*lone[:1], (0, 40, 40, 20, 1, 1)))]
+    tastes = np.array([planner.taste(TOUCHES.text)] * 2)
+    tasks = planner.Tasks(*pack(scenes), np.array([True, False]), tastes, keys.states(3, 0, 2))
+    plans = planner.search("scatter", tasks, planner.by_programs([TOUCHES, TOUCHES]), False)
+    assert plans.lengths.tolist() == [1, 1]
+    for scene, (action, *_), target in zip(scenes, plans.actions.tolist(), (True, False), strict=True):
+        end, error = episodes.edit_scene(planner.SETTINGS["scatter"], scene, action)
+        assert not error and oracle_contact.is_clear(end.items)
+        assert TOUCHES.evaluate(end) is target
 
 
 def test_exactly_so_many_that_touch_are_held_out() -> None:

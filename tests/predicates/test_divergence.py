@@ -143,3 +143,13 @@ def test_a_wanted_divergence_is_met_and_seeds_differ() -> None:
         make_mcd_plan("gscan", 0.99, pool=(1000, 500))
     with pytest.raises(UsageError, match="above 0 and below 1"):
         make_mcd_plan("gscan", 1.5)
+
+
+def test_train_and_test_get_sizes_of_their_own(tmp_path: Path) -> None:
+    words = ["generate", "scan", "--hold-out", "any(repeat) = twice and any(verb) = turn", "--engine", "serial"]
+    assert main([*words, "--train", "50", "--test", "20", "--out", str(tmp_path / "out")]) == 0
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["counts"] == {"hold_out/train": 50, "hold_out/test": 20}
+    assert manifest["certificate"]["holds"]
+    assert main([*words, "--train", "50", "--size", "20", "--out", str(tmp_path / "other")]) == 2
+    assert not (tmp_path / "other").exists()

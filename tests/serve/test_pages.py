@@ -97,6 +97,16 @@ def test_the_ends_of_a_part_are_told() -> None:
             sources.neighbour(identifier, move, Filter())
 
 
+@pytest.mark.parametrize("is_loaded", [True, False])
+def test_a_single_scene_uses_compiled_kernels_once_they_are_loaded(monkeypatch: pytest.MonkeyPatch, is_loaded: bool) -> None:
+    """A rare row takes minutes without them."""
+    from recombine import kernels
+    from recombine.families.lilgym.generate import Wanted
+
+    monkeypatch.setattr(kernels, "is_loaded", lambda _name: is_loaded)
+    assert Wanted.of(make_job(family("lilgym")).rows(17, 18)).fast is is_loaded
+
+
 def test_errors_are_pages_without_traces(client: Any) -> None:
     visitor = client()
     for address in (

@@ -261,6 +261,15 @@ def test_whoever_withdraws_leaves_nothing_behind(store: Store) -> None:
     assert people[0].encode() not in raw
 
 
+def test_forms_survive_a_restart(store: Store) -> None:
+    first = store.secret()
+    store.close()
+    again = Store(store.path)
+    assert again.secret() == first
+    assert len(first) == 32
+    again.close()
+
+
 def test_a_foreign_file_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "notes.sqlite"
     path.write_bytes(b"not a database at all, but somebody's notes" * 100)

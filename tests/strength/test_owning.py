@@ -30,9 +30,10 @@ FILES: dict[tuple[str, str], list[str]] = {
     ("verify", "--certificate"): ["verify", "DATA"],
     ("show", "--save"): ["show", "scan"],
     ("identify", "--out"): ["identify", "scan", "--split", "length"],
+    ("rules", "--out"): ["rules", "scan", "--split", "length", "--lexicon", "lexicon.txt"],
 }
 """(verb, option) with an output file -> words that would write there."""
-ELSEWHERE = {("study", "--out")}  # tests/serve: it needs a study
+ELSEWHERE = {("study", "--out"), ("watch", "--out")}  # tests/serve: it needs a study; below: it takes .gif only
 OUTPUTS = {"--out", "--html", "--certificate", "--save"}
 
 
@@ -120,6 +121,18 @@ def test_foreign_files_are_not_overwritten(
         refused = "no suffix that says" if verb == "show" and not name.endswith(".svg") else "choose another name"
         assert refused in capsys.readouterr().err
         assert (tmp_path / name).read_text() == text
+
+
+def test_a_film_replaces_films_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["watch", "GSCAN", "--act", "walk", "--out", str(tmp_path / "x.gif")]
+    for content in (b"years of work", b"GIF89a somebody else's film"):
+        (tmp_path / "x.gif").write_bytes(content)
+        assert main(words) == 2
+        assert "choose another name" in capsys.readouterr().err
+        assert (tmp_path / "x.gif").read_bytes() == content
+    (tmp_path / "x.gif").unlink()
+    assert main(words) == 0
+    assert main(words) == 0
 
 
 def test_own_files_and_folders_are_replaced(data: Path, tmp_path: Path) -> None:

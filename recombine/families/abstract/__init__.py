@@ -136,6 +136,25 @@ class AbstractFamily:
         return score(example, answer)
 
     @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        from recombine.families.abstract import pairs
+
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        from recombine.families.abstract import pairs
+
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        from recombine.families.abstract import pairs
+
+        return pairs.pair_problems(first, second, facet)
+
+    @property
     def FACETS(self) -> Mapping[str, Facet]:
         """What predicates, pairs and charts can say about an example, by name."""
         from recombine.families.abstract.facets import FACETS

@@ -53,6 +53,13 @@ CONVENTION = (
 """The same in the words that prompts, cards and pages use."""
 
 
+TELLING = (
+    "a pronoun belongs to the one person whom it fits among those mentioned before it in its sentence or, if there is none, in the "
+    "sentence before. A relative who is mentioned without a name is the person whom the next sentence names for the first time. What "
+    "somebody calls another person in direct speech (Dad, Auntie) says what the listener is to the speaker. Who gives birth to somebody "
+    "is the mother, and a bride and groom are wife and husband."
+)
+"""How rich stories are to be read, in the words that prompts and pages use."""
 REGISTERS: tuple[str, ...] = ("plain", "diary", "gossip", "letter", "obituary", "news")
 """Kinds of text that a rich story can be."""
 

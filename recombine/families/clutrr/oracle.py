@@ -15,7 +15,7 @@ import numpy as np
 
 from recombine import kernels
 from recombine.core import Batch, Example, Problem
-from recombine.errors import shown
+from recombine.errors import FileError, shown
 from recombine.families.clutrr import oracle_kernel as laws
 from recombine.families.clutrr.claims import CLAIMS, RANKED, is_held_out
 from recombine.families.clutrr.kinship import CODES, RELATIONS
@@ -67,7 +67,10 @@ FREE_COLUMNS: Mapping[str, str] = {
 
 def validate(one: Example) -> list[Problem]:
     """Every broken law of the example's recipe; for `release`, what `sound` would not allow as artifacts besides."""
-    rows, reasons = rows_of(columns_of(one))
+    try:
+        rows, reasons = rows_of(columns_of(one))
+    except FileError as problem:  # the row of a file, whose lists do not fit each other
+        return [Problem("malformed", str(problem))]
     if 0 in reasons:
         code = "wrong_label" if one.answer not in CODES else "malformed"
         return [Problem(code, f"{reasons[0]}: {shown(one.answer)}" if code == "wrong_label" else reasons[0])]

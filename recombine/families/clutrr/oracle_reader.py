@@ -1,7 +1,7 @@
 """Reading rich stories back: a deliberate second implementation that knows English kinship phrases, not the store's frames.
 
 It shares a list of words with the writer in content, but no code and no tables. It goes through a story sentence by sentence. Every
-kinship word must be a statement about two people who are beyond doubt, or a denial. The conventions (`CONVENTIONS`):
+kinship word must be a statement about two people who are beyond doubt, or a denial. The conventions (`kinship.TELLING` says them for readers):
 
 - A pronoun belongs to somebody mentioned earlier in its sentence, or else in the sentence before, whose gender is not known to differ.
 - `my` is the speaker's and `your` the listener's. A word of address (`Dad, …`) says what the listener is to the speaker.
@@ -28,13 +28,6 @@ from recombine.families.clutrr.oracle_discourse import (
     Discourse,
     Person,
 )  # fmt: skip
-
-CONVENTIONS = (
-    "A pronoun belongs to the person mentioned earlier in its sentence, or else in the sentence before, whom it fits; only one "
-    "does. A relative mentioned without a name is the person whom the next sentence names first. What somebody calls another person "
-    "in direct speech (Dad, Auntie) says what the listener is to the speaker."
-)
-"""How the rich stories are to be read, in the words that prompts and pages use."""
 
 
 def read_rich_story(text: str, names: Collection[str] | None = None) -> Reading:
@@ -394,4 +387,4 @@ class _Reader(Discourse):
             self._state("child", parent, child)
 
 
-__all__ = ["CONVENTIONS", "Ambiguous", "read_rich_story"]
+__all__ = ["Ambiguous", "read_rich_story"]

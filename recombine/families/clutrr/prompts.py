@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from recombine.core import Example
-from recombine.families.clutrr.kinship import CONVENTION, RELATIONS
+from recombine.families.clutrr.kinship import CONVENTION, RELATIONS, TELLING
 
 
 def task(family: str) -> str:  # noqa: ARG001
@@ -19,7 +19,8 @@ def task(family: str) -> str:  # noqa: ARG001
 
 def rules(family: str) -> str:  # noqa: ARG001
     """Every word's meaning, and what holds of these families."""
-    return """`B is A's R` (B is the R of A) names what B is to A; the word tells B's gender, not A's.
+    return (
+        """`B is A's R` (B is the R of A) names what B is to A; the word tells B's gender, not A's.
 - father, mother: A's parents. son, daughter: A's children. husband, wife: whom A is married to.
 - brother, sister: a child of A's parents. grandfather, grandmother: a parent's parent. grandson, granddaughter: a child's child.
 - uncle, aunt: a parent's brother or sister, or the husband or wife of a parent's sister or brother.
@@ -31,7 +32,10 @@ one's father is one's brother, a husband's son is also his wife's son, and the p
 Further examples: the mother of one's father is one's grandmother, the sister of one's son is one's daughter, and the father of one's
 brother is one's father.
 To answer, start from the first person, follow the facts that lead to the second, and put the relations together one by one. The facts
-stand in any order and may be told from either end; some of them may not be needed."""
+stand in any order and may be told from either end; some of them may not be needed.
+How stories are told: """
+        + TELLING
+    )
 
 
 def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:  # noqa: ARG001 - nothing to see here

@@ -75,6 +75,25 @@ class LilGymFamily:
         return oracle.CLAIMS
 
     @property
+    def PAIRS(self) -> Mapping[str, str]:
+        """Facet -> kind of matched pair."""
+        from recombine.families.lilgym import pairs
+
+        return pairs.PAIRS
+
+    def partner(self, example: Example, facet: str) -> Example | None:
+        """The example with this facet changed, for matched pairs."""
+        from recombine.families.lilgym import pairs
+
+        return pairs.partner(example, facet)
+
+    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
+        """What is wrong with a matched pair."""
+        from recombine.families.lilgym import pairs
+
+        return pairs.pair_problems(first, second, facet)
+
+    @property
     def FACETS(self) -> Mapping[str, Facet]:
         """What predicates, pairs and charts say of an example, by name."""
         from recombine.families.lilgym import facets
@@ -133,6 +152,10 @@ class LilGymFamily:
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         return generate.generate(job)
+
+    def pick(self, job: Job, rows: NDArray[np.int64]) -> Batch | None:
+        """Single rows of a part in one call."""
+        return generate.pick(job, rows)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from recombine import kernels
 from recombine.core import Example, Explanation, Shortcut
 from recombine.errors import ProgramError, RecombineError
 from recombine.families.lilgym import program
@@ -15,9 +18,9 @@ from recombine.families.lilgym.play.episodes import play
 from recombine.families.lilgym.program import Program, reference, values
 from recombine.families.lilgym.program.syntax import Node
 from recombine.families.lilgym.program.types import check
-from recombine.families.lilgym.scene import BOX_NAMES, Scene
+from recombine.families.lilgym.scene import BOX_NAMES, Scene, pack
 from recombine.families.lilgym.sound import planner
-from recombine.keys import Stream
+from recombine.keys import state
 
 MAX_STEPS = 60
 MAX_TEXT = 110
@@ -300,9 +303,18 @@ def _edit_answers(found: Mapping[str, Program], example: Example) -> dict[str, s
 def _plans(found: Mapping[str, Program], example: Example) -> dict[str, str | None]:
     from recombine.families.lilgym.generate import answer_text
 
-    kind, world = example.meta["scene"], tuple(tuple(item) for item in example.world.items)
-    taste, target = planner.Taste.of(example.meta["program"]), bool(example.meta["target"])
-    streams = (Stream("lilgym", "reader", name, example.inputs["statement"]) for name in found)
-    searches = [planner.search(kind, world, target, taste, stream) for stream in streams]
-    plans = planner.run(searches, planner.by_programs(list(found.values())))
-    return {name: None if plan is None else answer_text(kind, plan) for name, plan in zip(found, plans, strict=True)}
+    kind, n = example.meta["scene"], len(found)
+    items, counts = pack([example.world] * n)
+    target = bool(example.meta["target"])
+    states = np.array([state("lilgym", "reader", name, example.inputs["statement"]) for name in found], np.uint64)
+    tastes = np.array([planner.taste(example.meta["program"])] * n, np.int64).reshape(n, 4)
+    judge = planner.by_programs(list(found.values()))
+    content = judge(np.arange(n), items, counts) == target
+    plans = planner.search(
+        kind, planner.Tasks(items, counts, np.full(n, target), tastes, states), judge, kernels.is_loaded(planner.MOVES)
+    )
+    answers: dict[str, str | None] = {}
+    for row, name in enumerate(found):
+        length = 0 if content[row] else int(plans.lengths[row])
+        answers[name] = None if length < 0 else answer_text(kind, plans.actions[row, :length].tolist())
+    return answers

@@ -71,6 +71,23 @@ def phenomena(program: str) -> tuple[str, ...]:
     return tuple(found + (["nested"] if lambda_depth(program) > 1 else []))
 
 
+NAMES = tuple(CORPUS["tower"])
+"""The phenomena; a set of them is a number."""
+
+
+def phenomena_set(program: str) -> int:
+    """The phenomena of a program as a set of places in `NAMES`."""
+    return sum(1 << NAMES.index(name) for name in phenomena(program))
+
+
+def phenomena_column(sets: NDArray[np.uint32]) -> Ragged:
+    """The names of the phenomena of many programs, in the order of `phenomena`."""
+    order = np.array([NAMES.index(name) for name in (*(name for name, _ in _PHENOMENA), "nested")], np.int32)
+    shown = (sets[:, None] >> order.astype(np.uint32)) & 1 == 1
+    offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(shown.sum(1))]).astype(np.int64)
+    return Ragged(Coded(np.broadcast_to(order, shown.shape)[shown], list(NAMES)), offsets)
+
+
 def lambda_depth(program: str) -> int:
     """How deep lambdas are nested in a program's text."""
     ends: list[int] = []
@@ -176,11 +193,11 @@ def facet_values(example: Example) -> dict[str, Value | tuple[Value, ...]]:
     return found
 
 
-def statement_columns(statement: Statement, names: Iterable[str]) -> dict[str, Column]:
-    """The facets of one statement as columns of one row, before it has a scene."""
+def statement_columns(statement: Statement, names: Iterable[str], words: int) -> dict[str, Column]:
+    """The facets of one statement, said in so many words, as columns of one row, before it has a scene."""
     known: dict[str, Column] = {
         "scene": [statement.kind],
-        "words": np.array([statement.words]),
+        "words": np.array([words]),
         "depth": np.array([statement.depth]),
     }
     for name in set(names) - set(known):

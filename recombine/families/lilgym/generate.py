@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from recombine import keys
+from recombine import kernels
 from recombine.columns import Coded, Ragged
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import Infeasible, UsageError
 from recombine.families.lilgym import facets, native
 from recombine.families.lilgym.play.edits import format_edits
-from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Scene
+from recombine.families.lilgym.scene import FIELDS, Codes, Counts, Flags, Items, Kind, Numbers, Scene, Words, unpack_rows
 from recombine.families.lilgym.sound import language, planner, worlds
-from recombine.families.lilgym.sound.language import Statement
-from recombine.families.lilgym.sound.truth import World
+from recombine.families.lilgym.sound.kernel import Wishes
 from recombine.families.lilgym.splits import OPTION
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
 
@@ -55,31 +55,19 @@ SCHEMA: dict[str, ColumnType] = {
     "phenomena": "list<string>",
     "key": "string",
 }
-CANDIDATES, MANY_CANDIDATES = 4, 24
-"""Scenes drawn per row, and for a row that needs a rare truth value; the first with the wanted one is taken."""
-STRICT_ROUNDS = 60
+CANDIDATES, MANY_CANDIDATES = 4, 96
+"""Scenes drawn per row, and for a row that needs a rare truth value (ever more); the first with the wanted one is taken."""
+STRICT_ROUNDS = 12
 """Draws in which a row looks for a scene of the other truth value, after no plan was found from the one."""
+LOOSE_ROUND = 40
+"""From this draw on a row takes a scene of any class: its class has none that can be flipped. Such rows are very few."""
 ROUNDS = 1_000
 """Draws of scenes for one row before the job is given up."""
 CHUNK = 2048
 COMPILE_FROM_ROWS = 12
 """From so many rows on, loading the compiled kernels pays."""
-
-
-@dataclass
-class Draft:
-    """A row in the making."""
-
-    index: int
-    word: int
-    stream: keys.Stream
-    statement: Statement
-    visit: int
-    world: World = ()
-    truth: bool = False
-    plan: tuple[int, ...] | None = None
-    round: int = 0
-    hard: bool | None = None  # the truth value from which no plan was found
+SCENES, SOUGHT, WORDS, PLANS = 1, 2, 3, 4
+"""Salts of a row's random states, by purpose."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +83,7 @@ class Wanted:
     def of(cls, job: Job) -> Wanted:
         """The job's options."""
         kind, start, task = (option(job, OPTIONS, name) for name in ("scene", "start", "task"))
-        return cls(kind, start, task, job.stop - job.start >= COMPILE_FROM_ROWS)
+        return cls(kind, start, task, job.stop - job.start >= COMPILE_FROM_ROWS or kernels.is_loaded(worlds.KERNEL_NAME))
 
     @property
     def from_nothing(self) -> bool:
@@ -103,173 +91,195 @@ class Wanted:
         return self.start == "scratch" and self.task == "edit"
 
 
+@dataclass
+class Rows:
+    """Rows in the making, as arrays of n."""
+
+    states: Words  # (n,): random states
+    places: Numbers  # (n,): statements, by their place in the table
+    visits: Numbers  # (n,): how many times the statement was asked before
+    items: Items  # (n, width, 6)
+    counts: Counts  # (n,)
+    truths: Flags  # (n,): of the statement in its scene
+    plans: Numbers  # (n, MAX_EDITS): padded with zeros
+    edits: Numbers  # (n,)
+
+
 def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop): drawn (`sound`), or read from the published files (`official`)."""
     if job.recipe == "official":
         return native.official(job, OPTIONS)
-    wanted = Wanted.of(job)
-    drafts: list[Draft] = []
+    return _generated(job, np.arange(job.start, job.stop), None)
+
+
+def pick(job: Job, rows: Numbers) -> Batch | None:
+    """These rows of the part, as `generate` makes them; None for published parts, which are read whole."""
+    return None if job.recipe == "official" else _generated(job, np.asarray(rows, np.int64), np.asarray(rows, np.int64))
+
+
+def _generated(job: Job, indices: Numbers, picked: Numbers | None) -> Batch:
+    wanted = replace(Wanted.of(job), fast=len(indices) >= COMPILE_FROM_ROWS or kernels.is_loaded(worlds.KERNEL_NAME))
     rejected: Counter[str] = Counter()
-    for low in range(job.start, job.stop, CHUNK):
-        part = _drafts(job, wanted, low, min(low + CHUNK, job.stop))
-        rejected.update(_fill(part, job, wanted))
-        drafts += part
-    return Batch(job, job.start, _columns(drafts, wanted), dict(sorted(rejected.items())))
+    parts = []
+    for low in range(0, len(indices), CHUNK):
+        rows = _begun(job, wanted, indices[low : low + CHUNK])
+        rejected.update(_fill(rows, job, wanted))
+        parts.append(rows)
+    whole = parts[0] if len(parts) == 1 else _joined(parts) if parts else _begun(job, wanted, indices)
+    return Batch(job, job.start, _columns(whole, job, wanted), dict(sorted(rejected.items())), picked)
 
 
-def _statements(job: Job, wanted: Wanted) -> language.Sequel:
-    predicate = predicate_text(job, OPTIONS) if job.split == HOLD_OUT else ""
-    return language.sequel(wanted.kind, job.split, job.part, job.base("statements"), wanted.from_nothing, predicate)
+def _joined(parts: Sequence[Rows]) -> Rows:
+    return Rows(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Rows)))
+
+
+def _sequel(job: Job, wanted: Wanted) -> language.Sequel:
+    return language.sequel(wanted.kind, job.split, job.part, job.base("statements"), wanted.from_nothing, _predicate(job))
+
+
+def _predicate(job: Job) -> str:
+    return predicate_text(job, OPTIONS) if job.split == HOLD_OUT else ""
 
 
 def available(job: Job) -> int:
     """How many rows a part of `sound` has."""
-    return _statements(job, Wanted.of(job)).size
+    return _sequel(job, Wanted.of(job)).size
 
 
 def default_size(job: Job, rows: int) -> int:
-    """The default number of rows, or fewer where a part from scratch has fewer statements."""
-    wanted = Wanted.of(job)
-    return min(rows, len(_statements(job, wanted).upto(rows))) if wanted.from_nothing else rows
+    """The default number of rows, or fewer where a part has fewer."""
+    return min(rows, available(job))
 
 
-def _drafts(job: Job, wanted: Wanted, low: int, high: int) -> list[Draft]:
+def _begun(job: Job, wanted: Wanted, indices: Numbers) -> Rows:
     """Rows with their statements."""
-    known = _statements(job, wanted).upto(high)
-    if len(known) < high:
-        raise UsageError(f"{job.key} has {len(known):,} rows, but row {high - 1:,} was asked for; use a smaller size.")
-    found = []
-    for index, word in zip(range(low, high), keys.states(job.base(), low, high).tolist(), strict=True):
-        statement = language.statement(wanted.kind, known[index].place)
-        found.append(Draft(index, word, keys.Stream("lilgym", "item", word), statement, known[index].number))
-    return found
+    known = _sequel(job, wanted)
+    if len(indices) and int(indices.max()) >= known.size:
+        raise UsageError(
+            f"{job.key} has {known.size:,} rows, but row {int(indices.max()):,} was asked for; use a smaller size."
+        )
+    n, width = len(indices), worlds.WIDTHS[wanted.kind]
+    states = worlds.derived(np.asarray(indices, np.uint64), job.base())
+    return Rows(
+        states, known.places[indices], known.numbers[indices], np.zeros((n, width, FIELDS), np.int16), np.zeros(n, np.int64),
+        np.zeros(n, np.bool_), np.zeros((n, planner.MAX_EDITS), np.int64), np.zeros(n, np.int64),
+    )  # fmt: skip
 
 
-def _fill(drafts: Sequence[Draft], job: Job, wanted: Wanted) -> Counter[str]:
+def _fill(rows: Rows, job: Job, wanted: Wanted) -> Counter[str]:
     """Draw until every row has a scene and a plan; the draws thrown away, by reason."""
     rejected: Counter[str] = Counter()
-    pending = list(drafts)
+    table = language.table(wanted.kind)
     if wanted.from_nothing:
-        _build(pending, wanted)
+        rows.plans[:] = table.answers[rows.places]
+        rows.edits[:] = (rows.plans > 0).sum(1)
         return rejected
-    while pending:
-        for draft in pending:
-            draft.round += 1
-            if draft.round > ROUNDS:
-                raise Infeasible(f"no scene of {job.key} was found for row {draft.index} in {ROUNDS} rounds.")
-        easy, hard = ([draft for draft in pending if (draft.hard is None) == is_easy] for is_easy in (True, False))
-        drawn = [*_draw_worlds(easy, wanted, CANDIDATES), *_draw_worlds(hard, wanted, MANY_CANDIDATES)]
-        if wanted.task == "edit":
-            _flip(drawn, wanted)
-            for draft in drawn:
-                if draft.plan is None:
-                    draft.hard = draft.truth
-                    rejected["no_plan_found"] += 1
-        rejected["no_scene_found"] += len(pending) - len(drawn)
-        done = {id(draft) for draft in drawn if draft.plan is not None or wanted.task == "truth"}
-        pending = [draft for draft in pending if id(draft) not in done]
-    return +rejected
+    codes = table.codes[rows.places].astype(np.int64)
+    tastes = np.array(
+        [planner.taste(language.statement(wanted.kind, place).program) for place in rows.places.tolist()], np.int64
+    )
+    tastes = tastes.reshape(-1, 4)
+    hard = np.zeros(len(codes), np.int8)  # 1 or -1: the truth value from which no plan was found
+    pending = np.arange(len(codes))
+    for turn in range(ROUNDS):
+        if not len(pending):
+            return +rejected
+        found = _draw(rows, codes, tastes[:, 3] != 0, hard, pending, turn, wanted)
+        rejected["no_scene_found"] += len(pending) - len(found)
+        done = found if wanted.task == "truth" else _flip(rows, codes, tastes, found, turn, wanted)
+        failed = np.setdiff1d(found, done, assume_unique=True)
+        rejected["no_plan_found"] += len(failed)
+        hard[failed] = np.where(rows.truths[failed], 1, -1)
+        pending = np.setdiff1d(pending, done, assume_unique=True)
+    raise Infeasible(f"no scene of {job.key} was found for {len(pending)} rows in {ROUNDS} rounds.")
 
 
-def _draw_worlds(drafts: Sequence[Draft], wanted: Wanted, candidates: int) -> list[Draft]:
-    """A scene for each row that finds one; half of the rows want one in which the statement holds."""
-    if not drafts:
-        return []
-    words = np.array([keys.state("lilgym", "scenes", draft.word, draft.round) for draft in drafts], np.uint64)
-    tidy = np.array([worlds.is_tidy(wanted.kind, draft.statement.program) for draft in drafts], np.bool_)
-    visits = np.array([draft.visit for draft in drafts], np.int64)
-    drawn = worlds.draw_visits(wanted.kind, wanted.start == "scratch", words, visits, tidy, candidates, wanted.fast)
-    rows, places = np.nonzero(np.arange(candidates) < drawn.found[:, None])
-    truths = np.zeros((len(drafts), candidates), np.int8)
-    truths[rows, places] = _truths(drafts, wanted, rows, drawn.items[rows, places], drawn.counts[rows, places]) * 2 - 1
-    found = []
-    for row, draft in enumerate(drafts):
-        sought = 2 * draft.stream.below(2) - 1
-        if draft.hard is not None:  # what cannot be flipped one way is flipped the other way
-            sought = -1 if draft.hard else 1
-        fitting = np.flatnonzero(truths[row] == sought)
-        chosen = int(fitting[0]) if len(fitting) else 0
-        if len(fitting) or (truths[row, chosen] != 0 and (draft.hard is None or draft.round > STRICT_ROUNDS)):
-            draft.truth = bool(truths[row, chosen] > 0)
-            draft.world = tuple(tuple(item) for item in drawn.items[row, chosen, : int(drawn.counts[row, chosen])].tolist())
-            found.append(draft)
-    return found
+def _draw(rows: Rows, codes: Numbers, tidy: Flags, hard: Codes, pending: Numbers, turn: int, wanted: Wanted) -> Numbers:
+    """A scene for each pending row that finds one; half of the rows want one in which the statement holds."""
+    table, found = language.table(wanted.kind), []
+    states = worlds.derived(rows.states[pending], SCENES + 16 * turn)
+    sought = worlds.derived(rows.states[pending], SOUGHT + 16 * turn) & np.uint64(1) == 1
+    # What cannot be flipped one way is flipped the other way.
+    sought = np.where(hard[pending] != 0, hard[pending] < 0, sought)
+    strict = (hard[pending] != 0) & ((turn < STRICT_ROUNDS) | (turn % 2 == 1))
+    for is_hard, candidates in ((False, CANDIDATES), (True, MANY_CANDIDATES << min(turn, 6))):
+        mine = np.flatnonzero((hard[pending] != 0) == is_hard)
+        chosen = pending[mine]
+        if not len(mine):
+            continue
+        is_loose = turn >= LOOSE_ROUND
+        classes = np.ones(len(chosen), np.int64) if is_loose else table.visits[rows.places[chosen]].astype(np.int64)
+        visits = np.zeros(len(chosen), np.int64) if is_loose else rows.visits[chosen]
+        wishes = Wishes(
+            codes[chosen], states[mine], visits, classes, tidy[chosen] & (wanted.kind == "scatter"), sought[mine],
+            strict[mine],
+        )  # fmt: skip
+        drawn = worlds.draw_fitting(wanted.kind, wanted.start == "scratch", wishes, candidates, wanted.fast)
+        got = drawn.truths != 0
+        rows.items[chosen[got]], rows.counts[chosen[got]] = drawn.items[got], drawn.counts[got]
+        rows.truths[chosen[got]] = drawn.truths[got] > 0
+        found.append(chosen[got])
+    return np.sort(np.concatenate(found))
 
 
-def _truths(drafts: Sequence[Draft], wanted: Wanted, rows: Numbers, items: Items, counts: Counts) -> Flags:
-    """Value k: whether the statement of row rows[k] holds of scene k."""
-    if wanted.fast:
-        from recombine.families.lilgym import program
-
-        bank = program.Bank([program.compile(draft.statement.program) for draft in drafts])
-        return bank.evaluate(rows, items, counts, True)
-    scenes = [tuple(tuple(item) for item in items[k, : int(counts[k])].tolist()) for k in range(len(rows))]
-    return _judge(drafts, wanted)(rows.tolist(), scenes)
-
-
-def _judge(drafts: Sequence[Draft], wanted: Wanted) -> planner.Judge:
-    """How the drafts' statements are judged: by compiled programs in large jobs, by their plans in small ones."""
-    if not wanted.fast:
-        return planner.by_plans(wanted.kind, [draft.statement.plan for draft in drafts])
-    from recombine.families.lilgym import program
-
-    return planner.by_programs([program.compile(draft.statement.program) for draft in drafts], True)
-
-
-def _flip(drafts: Sequence[Draft], wanted: Wanted) -> None:
-    """A plan for each row that flips the statement's truth."""
-    searches = [
-        planner.search(wanted.kind, draft.world, not draft.truth, planner.Taste.of(draft.statement.program), draft.stream)
-        for draft in drafts
-    ]
-    for draft, plan in zip(drafts, planner.run(searches, _judge(drafts, wanted)), strict=True):
-        draft.plan = plan
-
-
-def _build(drafts: Sequence[Draft], wanted: Wanted) -> None:
-    """A plan for each row that makes the statement true from the empty scene."""
-    builds = []
-    for draft in drafts:
-        looks = worlds.looks(wanted.kind, True, worlds.is_tidy(wanted.kind, draft.statement.program))
-        goal = draft.statement.goal
-        scene = tuple(tuple(item) for item in looks.items[goal, : int(looks.counts[goal])].tolist())
-        builds.append(planner.build(wanted.kind, scene))
-    for draft, plan in zip(drafts, planner.run(builds, _judge(drafts, wanted)), strict=True):
-        draft.plan = plan
+def _flip(rows: Rows, codes: Numbers, tastes: Numbers, chosen: Numbers, turn: int, wanted: Wanted) -> Numbers:
+    """A plan that flips the statement's truth, for each of the chosen rows that finds one."""
+    states = worlds.derived(rows.states[chosen], PLANS + 16 * turn)
+    tasks = planner.Tasks(rows.items[chosen], rows.counts[chosen], ~rows.truths[chosen], tastes[chosen], states)
+    plans = planner.search(wanted.kind, tasks, planner.by_codes(wanted.kind, codes[chosen], wanted.fast), wanted.fast)
+    good = plans.lengths > 0
+    done = chosen[good]
+    rows.plans[done, : planner.WALK_STEPS] = plans.actions[good] * (np.arange(planner.WALK_STEPS) < plans.lengths[good, None])
+    rows.edits[done] = plans.lengths[good]
+    return done
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _columns(drafts: Sequence[Draft], wanted: Wanted) -> dict[str, Any]:
-    n, found = len(drafts), [draft.statement for draft in drafts]
-    return columns_of(
-        {
-            "statement": [s.text for s in found],
-            "program": [s.program for s in found],
-            "scene": [wanted.kind] * n,
-            "start": [wanted.start] * n,
-            "task": [wanted.task] * n,
-            "target": [wanted.task == "truth" or not draft.truth for draft in drafts],
-            "items": [[value for row in draft.world for value in row] for draft in drafts],
-            "answer": [_answer(draft, wanted) for draft in drafts],
-            "edits": [len(draft.plan or ()) for draft in drafts],
-            "depth": [s.depth for s in found],
-            "key": [""] * n,
-        }
-    )
+def _columns(rows: Rows, job: Job, wanted: Wanted) -> dict[str, Any]:
+    table, n = language.table(wanted.kind), len(rows.places)
+    manner = language.manner(wanted.kind, job.split, job.part, _predicate(job))
+    found, codes = np.unique(rows.places, return_inverse=True)
+    statements = [language.statement(wanted.kind, place) for place in found.tolist()]
+    seeds = worlds.derived(rows.states, WORDS).tolist()
+    texts = [language.said(statements[code], manner, seed) for code, seed in zip(codes.tolist(), seeds, strict=True)]
+    is_truth = wanted.task == "truth"
+    answers = ["true" if truth else "false" for truth in rows.truths.tolist()] if is_truth else _answers(rows, wanted.kind)
+    return {
+        "statement": _coded(texts),
+        "program": Coded(codes.astype(np.int32), [statement.program for statement in statements]),
+        "scene": _constant(wanted.kind, n),
+        "start": _constant(wanted.start, n),
+        "task": _constant(wanted.task, n),
+        "target": np.ones(n, np.bool_) if is_truth else ~rows.truths,
+        "items": unpack_rows(rows.items, rows.counts),
+        "answer": _coded(answers),
+        "edits": rows.edits.astype(np.int16),
+        "objects": rows.counts.astype(np.int16),
+        "words": np.array([text.count(" ") + 1 for text in texts], np.int16),
+        "depth": table.depths[rows.places].astype(np.int8),
+        "phenomena": facets.phenomena_column(table.phenomena[rows.places]),
+        "key": _constant("", n),
+    }
 
 
-def _answer(draft: Draft, wanted: Wanted) -> str:
-    if wanted.task == "truth":
-        return "true" if draft.truth else "false"
-    assert draft.plan is not None
-    return answer_text(wanted.kind, draft.plan)
+def _constant(value: str, n: int) -> Coded:
+    return Coded(np.zeros(n, np.int32), [value])
+
+
+def _answers(rows: Rows, kind: Kind) -> list[str]:
+    return [answer_text(kind, plan[:edits]) for plan, edits in zip(rows.plans.tolist(), rows.edits.tolist(), strict=True)]
 
 
 def answer_text(kind: Kind, plan: Sequence[int]) -> str:
     """A plan as an answer: edits on one line, ended by STOP."""
-    return format_edits(planner.SETTINGS[kind], [*plan, 0]).replace("\n", "; ")
+    return "; ".join([*(_edit_text(kind, action) for action in plan), "STOP"])
+
+
+@functools.cache
+def _edit_text(kind: Kind, action: int) -> str:
+    return format_edits(planner.SETTINGS[kind], [action])
 
 
 def columns_of(rows: dict[str, list[Any]]) -> dict[str, Any]:

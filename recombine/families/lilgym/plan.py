@@ -66,6 +66,11 @@ class Noun:
         return self == Noun()
 
     @property
+    def is_short(self) -> bool:
+        """Whether it has neither a place nor a relation, so that nothing follows the noun."""
+        return not self.place and self.other is None
+
+    @property
     def attributes(self) -> tuple[str, str, str]:
         """Colour, shape and size; what is left open is empty."""
         return self.color, self.shape, self.size

@@ -40,14 +40,16 @@ def task(family: str) -> str:  # noqa: ARG001
 
 def rules(family: str) -> str:  # noqa: ARG001
     """How statements are meant, and what edits do."""
-    return """Numbers: `a` means at least one; `no` means none; `exactly`, `at least` and `at most` mean what they say. `or` includes both.
-`as many A as B`: equal numbers. `every A is …, and there is at least one A`: both parts must hold.
-`contains … and nothing else`: all items of the box are so, and there is at least one.
-`that are each …` is said of every single one. `that is …` speaks of the noun just before it.
+    return """Numbers: `a` and `some` mean at least one; `no` and `not a single` mean none; `only two` and `just two` mean exactly two; `two or more`
+and `no fewer than two` mean at least two; `two or fewer` and `no more than two` mean at most two. `or` includes both.
+`as many A as B` and `equally many A and B`: equal numbers. `the A outnumber the B`: more A than B. `every A is …`, `each A is …`, `only A`
+and `nothing but A` say also that there is at least one A. `One box has …, the rest do not`: exactly one box has it. `Every box but one`: exactly two.
+`The A come in exactly two colors`: two colors occur among them. `A tower with X has Y`: it has both.
+`each …` is said of every single one. `that is …` speaks of the noun just before it.
 Towers: the blocks of a box, one upon the other, are one tower; an empty box has no tower, a single block is a tower. `at the bottom` is the
 first block, `in second place` and `in third place` are counted from the bottom, `at the top` is the last block; a single block is at the
-top and at the bottom. `directly above` means immediately upon, in the same tower; `somewhere above` means anywhere higher in the same
-tower; below likewise. `every box has a tower that …` is false if a box is empty; an empty box is a box that contains no block of any kind.
+top and at the bottom. `directly above`, `right above`, `directly on top of` and `resting on` mean immediately upon, in the same tower; `somewhere above` and
+`anywhere above` mean anywhere higher in the same tower; below likewise. `base` is the bottom block, `level` counts from the bottom. `every box has a tower that …` is false if a box is empty; an empty box is a box that contains no block of any kind.
 Scattered objects: small is 10, medium 20, big 30 pixels wide and high. Every box is 100 by 100 pixels; its walls are its own four edges.
 An object touches a wall if the edge of its bounding square lies on it; it almost touches it if the gap is at most 4 pixels. It is in a
 corner if it touches exactly two walls (almost, if it almost touches exactly two). Two objects touch if they are in the same box and at most

@@ -31,8 +31,9 @@ HELD_COLOR_PLACES = frozenset(
 HELD_RELATIONS = frozenset({"directly_above", "above", "same_box", "contact"})
 HELD_PLACES = frozenset({"wall", "near_wall", "no_wall"})
 """Relations, and places at the walls, that only the test part puts under "exactly"."""
-LONG = 17
+LONG = {"tower": 20, "scatter": 15}
 """Words from which on a statement is long."""
+LENGTH, WORDING = "length", "wording"
 DEEP = {"tower": 3, "scatter": 2}
 """Depth of nested quantifiers from which on a statement is deep."""
 
@@ -56,8 +57,16 @@ def is_deep(statement: Statement) -> bool:
 
 
 def is_long(statement: Statement) -> bool:
-    """Whether it has as many words as only the test part's have."""
-    return statement.words >= LONG
+    """Whether its plain wording has as many words as only the test part's sentences have; the other wordings follow it."""
+    return statement.words >= LONG[statement.kind]
+
+
+RULES: dict[str, Callable[[Statement], bool]] = {
+    "color_rank": has_held_color_place,
+    "quantifier_relation": has_held_quantifier_relation,
+    "depth": is_deep,
+}
+"""Split -> its rule, where the rule looks at the plan alone."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class RuleSplit(Split):
 
 
 @functools.lru_cache(maxsize=100_000)
-def _share(program: str) -> float:
+def share(program: str) -> float:
     """A number in [0, 1) that the program alone decides."""
     return keys.state("lilgym", "part", program) / 2.0**64
 
@@ -80,7 +89,7 @@ def _facets() -> Mapping[str, Facet]:
 
 
 OPTION = PredicateOption(
-    "any(color) = yellow and any(place) = top",
+    "any(color) = yellow and any(quantifier) = at_least",
     "what the split `hold_out` holds out: a predicate over facets of statements (`recombine list lilgym --facets`; recipe sound)",
     facets=_facets,
     family="lilgym",
@@ -90,8 +99,8 @@ STATED = frozenset({"scene", "words", "depth", "phenomenon", "color", "shape", "
 
 
 @functools.cache
-def held_out_by(text: str) -> Callable[[Statement], bool]:
-    """The rule of a split of one's own: whether a statement satisfies the predicate."""
+def held_out_by(text: str) -> Callable[[Statement, int], bool]:
+    """The rule of a split of one's own: whether a statement, said in so many words, satisfies the predicate."""
     from recombine.families.lilgym.facets import statement_columns
 
     predicate = parse(text, _facets(), "lilgym")
@@ -103,23 +112,32 @@ def held_out_by(text: str) -> Callable[[Statement], bool]:
     if any(atom.place for atom in atoms(predicate)):
         raise UsageError("the facets of a statement have no order; say any(…) or all(…) instead of a number in brackets.")
 
-    def rule(statement: Statement) -> bool:
-        return bool(mask(predicate, statement_columns(statement, names))[0])
+    def rule(statement: Statement, words: int) -> bool:
+        return bool(mask(predicate, statement_columns(statement, names, words))[0])
 
     return rule
 
 
-def part_of(split: str, statement: Statement, predicate: str = "") -> str:
-    """The part of a split to which a statement belongs; `predicate` is what `hold_out` holds out."""
-    chosen, share = SPLITS[split], _share(statement.program)
-    rule = chosen.rule if isinstance(chosen, RuleSplit) else None
+def speaks_of_words(text: str) -> bool:
+    """Whether a predicate speaks of the number of words, which wordings change."""
+    return bool(text) and "words" in {atom.facet for atom in atoms(parse(text, _facets(), "lilgym"))}
+
+
+def rule_of(split: str, predicate: str = "") -> Callable[[Statement], bool]:
+    """Which statements only the test part of a split has; `predicate` is what `hold_out` holds out."""
     if split == HOLD_OUT:
-        rule = held_out_by(predicate or str(OPTION.default))
-    if rule is None:
-        return "train" if share < 0.8 else "validation" if share < 0.9 else "test"
-    if rule(statement):
-        return "test"
-    return "train" if share < 0.9 else "validation"
+        held_out = held_out_by(predicate or str(OPTION.default))
+        return lambda statement: held_out(statement, statement.words)
+    chosen = SPLITS[split]
+    return (chosen.rule if isinstance(chosen, RuleSplit) else None) or (lambda _: False)
+
+
+def part_of(split: str, statement: Statement, predicate: str = "") -> str:
+    """The part of a split to which a statement belongs (of `wording`: train or validation; test has train's statements)."""
+    point = share(statement.program)
+    if split == "random":
+        return "train" if point < 0.8 else "validation" if point < 0.9 else "test"
+    return "test" if rule_of(split, predicate)(statement) else "train" if point < 0.9 else "validation"
 
 
 def embedded(name: str, claim: str, axis: Axis, rule: Callable[[Statement], bool] | None, train: str, test: str) -> RuleSplit:
@@ -130,6 +148,11 @@ def embedded(name: str, claim: str, axis: Axis, rule: Callable[[Statement], bool
         "test": Part("test", test, 1_000),
     }
     return RuleSplit(name, claim, parts, recipes=("sound",), axis=axis, rule=rule)
+
+
+def _with_shared_test(split: RuleSplit) -> RuleSplit:
+    """The split with a test that has the statements of training: in SCRATCH, where the scene is empty, only words differ."""
+    return replace(split, parts={**split.parts, "test": replace(split.parts["test"], shares=("train",))})
 
 
 _REST = "Statements without the held-out combination."
@@ -160,8 +183,16 @@ SPLITS: dict[str, Split] = {
         ),
         embedded(
             "length",
-            f"Longer statements than in training: {LONG} words or more (training: fewer).",
-            "length", is_long, f"Statements of fewer than {LONG} words.", f"Statements of {LONG} words or more.",
+            f"Longer statements than in training: {LONG['tower']} words or more in TOWER, {LONG['scatter']} in SCATTER (training: fewer).",
+            "length", is_long, "Statements of fewer words.", "Statements of as many words or more.",
+        ),
+        _with_shared_test(
+            embedded(
+                WORDING,
+                "Known statements in new words: the test says programs of training in wordings that training never uses (the number "
+                "of … is, outnumber, every box but one, the rest do not, not a single, whereas …).",
+                "substitution", None, "Statements in known wordings.", "The statements of training, each with a wording that training never uses.",
+            )
         ),
         replace(
             embedded(

@@ -8,7 +8,7 @@ from recombine.core import Example
 from recombine.families.reascan.oracle import validate
 from recombine.families.reascan.oracle_reader import means, understand
 from recombine.grid import pairs
-from recombine.grid.matching import referents
+from recombine.grid.matching import bindings, fitting, referents
 from recombine.grid.world import World
 
 PAIRS = pairs.PAIRS
@@ -36,7 +36,11 @@ def _is_bystander(example: Example, place: int) -> bool:
 
 
 def _means(world: World, command: Any) -> tuple[int, ...]:
-    return tuple(referents(world, command.description, "pairwise"))
+    """The objects that the command and each phrase fit, and every way to bind the phrases: determiners follow from them."""
+    said = command.description
+    fits = [place for phrase in said.phrases for place in (*fitting(world, phrase, "pairwise"), -1)]
+    bound = [place for binding in bindings(world, said, "pairwise") for place in (*binding, -1)]
+    return (*referents(world, said, "pairwise"), -1, *fits, *bound)
 
 
 def pair_problems(first: Example, second: Example, facet: str) -> list[str]:

@@ -20,6 +20,7 @@ from recombine.serve.studies import design, export, kin, scenes
 from recombine.serve.studies.store import Link, Offer, Store
 
 MOST_TEXT = 4_000
+COOKIE_SECONDS = 90 * 24 * 60 * 60
 _STORES: dict[str, Store] = {}
 
 
@@ -128,8 +129,7 @@ async def consent_page(request: Request) -> Response:
         response = redirect(f"/take/{link.token}/next")
         if not person:
             person = await work(request, store.join, link)
-            week = 60 * 60 * 24 * 90
-            response.set_cookie(_cookie(link), person, max_age=week, httponly=True, samesite="lax", path="/take/")
+            response.set_cookie(_cookie(link), person, max_age=COOKIE_SECONDS, httponly=True, samesite="lax", path="/take/")
         return response
     return page(request, "consent.html", link=link, design=made, is_known=bool(person))
 

@@ -25,6 +25,7 @@ ROLES = ("answer", "write", "review", "state")
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS study (
   id TEXT PRIMARY KEY, title TEXT NOT NULL, settings TEXT NOT NULL, created REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS server (place INTEGER PRIMARY KEY CHECK (place = 0), secret BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS link (
   token TEXT PRIMARY KEY, study TEXT NOT NULL REFERENCES study ON DELETE CASCADE, role TEXT NOT NULL, grp TEXT NOT NULL,
   UNIQUE (study, role, grp));
@@ -104,6 +105,12 @@ class Store:
         """End; what was written stays."""
         with self._lock:
             self._db.close()
+
+    def secret(self) -> bytes:
+        """The server's secret, the same at every start: a form that was open when the server ended can still be handed in."""
+        with self._change() as db:
+            db.execute("INSERT INTO server VALUES (0, ?) ON CONFLICT DO NOTHING", (secrets.token_bytes(32),))
+            return bytes(db.execute("SELECT secret FROM server").fetchone()[0])
 
     @contextmanager
     def _change(self) -> Iterator[sqlite3.Connection]:

@@ -139,18 +139,21 @@ def draw_code(key: int, t: Tables, rng: Rng) -> int:
 def first_of_its_text(facts: Ints, first: int, length: int, code: int, genders: Ints, t: Tables) -> int:
     """The first code that writes what this code writes: formal fillings come before colloquial ones.
 
-    Only frames without events and times can be filled twice with the same words; for many relatives there is no colloquial word.
+    Only frames without events can be filled twice with the same words; for many relatives there is no colloquial word.
     """
     found: int = code
     template = (code >> 1) - t.first_number
     frame = t.templates[template, FRAME_COLUMN]
+    fills = t.kin.shape[2]  # the fillings from this number on repeat the words of earlier ones
     for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
-        if t.ops[o, 0] == EVENT or t.ops[o, 0] == TIME:
+        if t.ops[o, 0] == EVENT:
             return found
-    for turn in range(t.fills):
-        fill = 2 * turn if 2 * turn < t.fills else 2 * turn - t.fills + 1
+        if t.ops[o, 0] == TIME:
+            fills = t.fills
+    for turn in range(fills):
+        fill = 2 * turn if 2 * turn < fills else 2 * turn - fills + 1
         other = frame * t.fills + fill
-        same = True
+        same = fills < t.fills or t.templates[other, TIME_COLUMN] == t.templates[template, TIME_COLUMN]
         for o in range(t.frame_start[frame], t.frame_start[frame + 1]):
             if t.ops[o, 0] >= FLAVOURED:
                 a, b = t.ops[o, 1], t.ops[o, 2]

@@ -69,13 +69,17 @@ def retold_richly(
 
 def _is_first(code: int, line: str, told: str, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> bool:
     """Whether no code that comes before this one, formal ones first, tells the same: a text has one code."""
-    if re.search(r"\{(?:do|did|doing|when|When)\}", line):
+    if re.search(r"\{(?:do|did|doing)\}", line):
         return True
+    fills = rich.FILLS if re.search(r"\{[wW]hen\}", line) else 2 * kinwords.FORMAL
+    times = rich.fillings()[:, 1]
     start = 2 * ((code >> 1) - ((code >> 1) - rich.FIRST) % rich.FILLS) + (code & 1)
-    for fill in (*range(0, rich.FILLS, 2), *range(1, rich.FILLS, 2)):
-        if start + 2 * fill == code:
+    for fill in (*range(0, fills, 2), *range(1, fills, 2)):
+        other = start + 2 * fill
+        if other == code:
             return True
-        if _rich_sentence(start + 2 * fill, chunk, names, genders) == told:
+        has_other_time = fills == rich.FILLS and times[(other >> 1) - rich.FIRST] != times[(code >> 1) - rich.FIRST]
+        if not has_other_time and _rich_sentence(other, chunk, names, genders) == told:
             return False
     return True
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 FIRST = 1 << 20
 """Rich paraphrases have numbers from here on; those of the plain store are smaller."""
-FILLS = 16
+FILLS = 64
 """Ways in which a frame is filled with events, a time and words; even ones use formal words, odd ones colloquial ones."""
 MAX_EVENTS = 4
 CLASSES = ("coreference", "own", "scene")

@@ -7,7 +7,8 @@ what belongs to which split, and `laws` lists what is wrong with an example.
 from recombine.families.lilgym.oracle.claims import CLAIMS
 from recombine.families.lilgym.oracle.laws import FREE_COLUMNS, proof, validate, validate_batch
 from recombine.families.lilgym.oracle.meaning import holds
-from recombine.families.lilgym.oracle.sentence import Unreadable, understand
+from recombine.families.lilgym.oracle.nouns import Unreadable
+from recombine.families.lilgym.oracle.sentence import understand
 from recombine.families.lilgym.oracle.simulator import Ending, carry_out
 
 __all__ = [

@@ -32,12 +32,13 @@ from recombine.families.lilgym.oracle.meaning import (
     Variety,
     atoms,
 )
-from recombine.families.lilgym.oracle.sentence import Unreadable, understand
+from recombine.families.lilgym.oracle.nouns import Unreadable
+from recombine.families.lilgym.oracle.sentence import understand
 from recombine.predicates.judge import Seen
 from recombine.predicates.judge import holds as satisfies
 
 COLORS = {"yellow": 0, "black": 1, "blue": 2}
-LONG_WORDS = 17
+LONG_WORDS = {"tower": 20, "scatter": 15}
 DEEP = {"tower": 3, "scatter": 2}
 
 
@@ -129,8 +130,8 @@ def _deep(meaning: Meaning, example: Example) -> bool:
 
 
 def _long(_meaning: Meaning, example: Example) -> bool:
-    """Seventeen words or more."""
-    return str(example.inputs["statement"]).count(" ") + 1 >= LONG_WORDS
+    """Twenty words or more in TOWER, fifteen in SCATTER."""
+    return str(example.inputs["statement"]).count(" ") + 1 >= LONG_WORDS[example.inputs["scene"]]
 
 
 # --- the claims ------------------------------------------------------------------------------------------------------
@@ -166,6 +167,26 @@ def _random(example: Example, part: str) -> str:
     point = share(str(example.meta["program"]))
     belongs = "train" if point < 0.8 else "validation" if point < 0.9 else "test"
     return "" if part == belongs else f"the hash of its program puts it into {belongs}"
+
+
+NEW_WORDS = re.compile(
+    r"\b(?:one can see|the number of|not a single|every single|box but one|the rest do not|some|just|no fewer than|or fewer|in contact with"
+    r"|resting on|right under|in one box with|can be seen|outnumber|equally many|whereas|possibly both|untrue)\b"
+)
+"""Words that training never uses in the split `wording`."""
+
+
+def _wording(example: Example, part: str) -> str:
+    """Test has the programs of training, each in new words; train and validation have known words only, 9 to 1."""
+    found = NEW_WORDS.search(str(example.inputs["statement"]).lower())
+    belongs = "train" if share(str(example.meta["program"])) < 0.9 else "validation"
+    if part == "test":
+        if found is None:
+            return f"{shown(example.inputs['statement'])} has no new wording"
+        return "" if belongs == "train" else "its program is not one of training's"
+    if found is not None:
+        return f"only test may say {shown(found[0])}"
+    return "" if part == belongs else f"it belongs to {belongs}"
 
 
 def _published(kind: str, start: str) -> Claim:
@@ -253,6 +274,7 @@ CLAIMS: dict[str, Claim] = {
     "quantifier_relation": HeldOut(_quantifier_relation),
     "depth": HeldOut(_deep),
     "length": HeldOut(_long),
+    "wording": _wording,
     "hold_out": HeldOut(_satisfies),
     **{f"{kind}_{start}": _published(kind, start) for kind in ("tower", "scatter") for start in ("scratch", "flipit")},
 }

@@ -36,7 +36,7 @@ from recombine.families.lilgym.oracle.meaning import (
     deny,
     join,
 )
-from recombine.families.lilgym.oracle.sentence import Unreadable
+from recombine.families.lilgym.oracle.nouns import Unreadable
 from recombine.families.lilgym.program.syntax import Node, parse
 
 ATTRIBUTES = {"color": COLOR_WORDS, "shape": SHAPE_WORDS, "size": SIZE_WORDS}

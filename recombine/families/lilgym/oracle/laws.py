@@ -18,7 +18,8 @@ from recombine.families.lilgym.oracle.contact import Picture, is_clear
 from recombine.families.lilgym.oracle.difference import compare, scatter_fillings, tower_fillings
 from recombine.families.lilgym.oracle.formula import read, shown_in
 from recombine.families.lilgym.oracle.meaning import Meaning, holds, stacked
-from recombine.families.lilgym.oracle.sentence import Unreadable, speaks_of_contact, understand
+from recombine.families.lilgym.oracle.nouns import Unreadable
+from recombine.families.lilgym.oracle.sentence import speaks_of_contact, understand
 from recombine.families.lilgym.oracle.simulator import after, carry_out, overlap
 
 FREE_COLUMNS: Mapping[str, str] = {
@@ -70,7 +71,7 @@ def _problems(example: Example) -> Iterator[Problem]:
         return
     yield from _column_problems(example, meaning, picture)
     yield from map(_problem, proof(statement, str(example.meta["program"]), example.meta["scene"]))
-    if _is_blurred(statement, picture):
+    if _is_blurred(meaning, picture, example.meta["scene"]):
         yield _ambiguous(picture)
     if example.meta["task"] == "truth":
         yield from _label_problems(example, meaning, picture)
@@ -120,9 +121,9 @@ def _scene_problems(picture: Picture, is_tower: bool) -> Iterator[Problem]:
             yield Problem("overlap", f"items overlap in box {box}")
 
 
-def _is_blurred(statement: str, picture: Picture) -> bool:
-    """Whether a statement about contact is asked of a scene in which people may differ about what touches."""
-    return speaks_of_contact(statement) and not is_clear(picture)
+def _is_blurred(meaning: Meaning, picture: Picture, kind: str) -> bool:
+    """Whether a statement about contact is asked of a SCATTER scene in which people may differ about what touches."""
+    return kind == "scatter" and speaks_of_contact(meaning) and not is_clear(picture)
 
 
 def _ambiguous(picture: Picture) -> Problem:
@@ -139,7 +140,7 @@ def _label_problems(example: Example, meaning: Meaning, picture: Picture) -> Ite
 
 
 def _task_problems(example: Example, meaning: Meaning, picture: Picture) -> Iterator[Problem]:
-    statement, target = str(example.inputs["statement"]), bool(example.meta["target"])
+    target = bool(example.meta["target"])
     is_tower, is_scratch = example.meta["scene"] == "tower", example.meta["start"] == "scratch"
     truth = holds(meaning, picture)
     if example.inputs.get("target") != target or truth == target:
@@ -153,7 +154,7 @@ def _task_problems(example: Example, meaning: Meaning, picture: Picture) -> Iter
     except Unreadable as problem:
         yield Problem("wrong_label", f"the answer fails: {problem}")
         return
-    if _is_blurred(statement, end):
+    if _is_blurred(meaning, end, example.meta["scene"]):
         yield _ambiguous(end)
     if holds(meaning, end) != target:
         yield Problem("wrong_label", f"after the edits the statement is {not target}, not {target}")
@@ -187,7 +188,7 @@ def proof(statement: str, program: str, kind: str) -> tuple[tuple[str, str], ...
     SCATTER's. A SCATTER program of another form that no scene refutes stays `unproved_program`.
     """
     meaning = understand(statement)
-    fillings = tower_fillings() if kind == "tower" else scatter_fillings(speaks_of_contact(statement))
+    fillings = tower_fillings() if kind == "tower" else scatter_fillings(speaks_of_contact(meaning))
     try:
         found = compare(meaning, read(program), fillings, kind == "tower")
     except ProgramError as problem:

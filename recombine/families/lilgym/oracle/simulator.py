@@ -10,7 +10,7 @@ from typing import NamedTuple
 from recombine.errors import shown
 from recombine.families.lilgym.oracle.contact import Picture, Thing
 from recombine.families.lilgym.oracle.meaning import COLOR_WORDS, SHAPE_WORDS, SIZE_WORDS, stacked
-from recombine.families.lilgym.oracle.sentence import Unreadable
+from recombine.families.lilgym.oracle.nouns import Unreadable
 
 BOX_WORDS = {"left": 0, "middle": 1, "right": 2}
 MOST_EDITS = 10

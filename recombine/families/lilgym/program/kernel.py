@@ -192,18 +192,102 @@ def prepare(items: Items, counts: Counts, words: Numbers) -> None:
         prepare_one(items[n], counts[n], words[n], items.shape[1])
 
 
+def collect(op: int, a: int, b: int, c: int, words: Numbers, width: int, r: Numbers) -> bool:
+    """Operations that walk over a set or a sequence; False if the value cannot be decided here."""
+    one = np.int64(1)
+    left, found = r[b], np.int64(0)
+    if op == SPREAD:
+        while left != 0:
+            found |= words[HEADER + c * width + lowest(left)]
+            left &= left - 1
+    elif op == NTH:
+        place = r[c]
+        while left != 0 and place > 0:
+            left &= left - 1
+            place -= 1
+        if left == 0 or place < 0:
+            return False
+        found = np.int64(lowest(left))
+    elif op == FIRST:
+        place = r[c]
+        while left != 0 and place > 0:
+            found |= left & ~(left - 1)
+            left &= left - 1
+            place -= 1
+    elif op == SEQ:
+        if popcount(left) > MAX_SEQ:
+            return False
+        found = one
+        while left != 0:
+            found = found * 4 + words[HEADER + c * width + lowest(left)]
+            left &= left - 1
+    elif op == SEQSET:
+        while left > 1:
+            found |= one << (left & 3)
+            left >>= 2
+    else:
+        return False
+    r[a] = found
+    return True
+
+
+def compute(op: int, a: int, b: int, c: int, words: Numbers, width: int, r: Numbers) -> bool:
+    """Operations that only set register a; False if the value cannot be decided here."""
+    one = np.int64(1)
+    if op == ROW:
+        r[a] = words[HEADER + c * width + r[b]]
+    elif op == SELECT:
+        r[a] = r[b + r[c]]
+    elif op == OR:
+        r[a] = r[b] | r[c]
+    elif op == ANDNOT:
+        r[a] = r[b] & ~r[c]
+    elif op == NOT:
+        r[a] = 1 - r[b]
+    elif op == EQ:
+        r[a] = 1 if r[b] == r[c] else 0
+    elif op == LT:
+        r[a] = 1 if r[b] < r[c] else 0
+    elif op == LE:
+        r[a] = 1 if r[b] <= r[c] else 0
+    elif op == UNIQUE:
+        if r[b] == 0 or r[b] & (r[b] - 1) != 0:
+            return False
+        r[a] = lowest(r[b])
+    elif op == VALUES:
+        r[a] = (1 if r[b] & r[c] else 0) | (2 if r[b] & r[c + 1] else 0) | (4 if r[b] & r[c + 2] else 0)
+    elif op == BEYOND:
+        r[a] = r[b] & ~((one << r[c]) | ((one << r[c]) - 1))
+    elif op == ADD:
+        r[a] = r[b] + r[c]
+    elif op == MOD:
+        if r[c] == 0:
+            return False
+        r[a] = r[b] % r[c]
+    elif op == PUSH:
+        if r[b] >= one << (2 * MAX_SEQ) or r[c] < 0 or r[c] > 3:
+            return False
+        r[a] = r[b] * 4 + r[c]
+    elif op == INTBIT:
+        if r[b] < 0 or r[b] > MAX_KERNEL_ITEMS:
+            return False
+        r[a] = one << r[b]
+    else:
+        return collect(op, a, b, c, words, width, r)
+    return True
+
+
 def run(code: Instructions, start: int, stop: int, words: Numbers, width: int, r: Numbers) -> int:
     """One program on one prepared scene, with registers r (int64): 0, 1, or 2 if it cannot be decided here."""
     if words[HEADER - 1] == -1:
         return 2
     for k in range(HEADER):
         r[k] = words[k]
-    one = np.int64(1)
     pc = start
     for _ in range(MAX_STEPS):
         if pc >= stop:
             return 2
-        op, a, b, c = code[pc, 0], code[pc, 1], code[pc, 2], code[pc, 3]
+        op, a, b, c = int(code[pc, 0]), int(code[pc, 1]), int(code[pc, 2]), int(code[pc, 3])
         pc += 1
         if op == AND:
             r[a] = r[b] & r[c]
@@ -230,86 +314,12 @@ def run(code: Instructions, start: int, stop: int, words: Numbers, width: int, r
         elif op == POP:
             r[a] = popcount(r[b])
         elif op == BIT:
-            r[a] = one << r[b]
+            r[a] = np.int64(1) << r[b]
         elif op == TEST:
             r[a] = (r[b] >> r[c]) & 1
-        elif op == ROW:
-            r[a] = words[HEADER + c * width + r[b]]
-        elif op == SELECT:
-            r[a] = r[b + r[c]]
-        elif op == OR:
-            r[a] = r[b] | r[c]
-        elif op == ANDNOT:
-            r[a] = r[b] & ~r[c]
-        elif op == NOT:
-            r[a] = 1 - r[b]
-        elif op == EQ:
-            r[a] = 1 if r[b] == r[c] else 0
-        elif op == LT:
-            r[a] = 1 if r[b] < r[c] else 0
-        elif op == LE:
-            r[a] = 1 if r[b] <= r[c] else 0
         elif op == HALT:
             return 1 if r[a] != 0 else 0
-        elif op == UNIQUE:
-            if r[b] == 0 or r[b] & (r[b] - 1) != 0:
-                return 2
-            r[a] = lowest(r[b])
-        elif op == SPREAD:
-            found, left = np.int64(0), r[b]
-            while left != 0:
-                found |= words[HEADER + c * width + lowest(left)]
-                left &= left - 1
-            r[a] = found
-        elif op == VALUES:
-            r[a] = (1 if r[b] & r[c] else 0) | (2 if r[b] & r[c + 1] else 0) | (4 if r[b] & r[c + 2] else 0)
-        elif op == NTH:
-            left, place = r[b], r[c]
-            while left != 0 and place > 0:
-                left &= left - 1
-                place -= 1
-            if left == 0 or place < 0:
-                return 2
-            r[a] = lowest(left)
-        elif op == FIRST:
-            left, place = r[b], r[c]
-            found = np.int64(0)
-            while left != 0 and place > 0:
-                found |= left & ~(left - 1)
-                left &= left - 1
-                place -= 1
-            r[a] = found
-        elif op == BEYOND:
-            r[a] = r[b] & ~((one << r[c]) | ((one << r[c]) - 1))
-        elif op == ADD:
-            r[a] = r[b] + r[c]
-        elif op == MOD:
-            if r[c] == 0:
-                return 2
-            r[a] = r[b] % r[c]
-        elif op == SEQ:
-            if popcount(r[b]) > MAX_SEQ:
-                return 2
-            packed, left = one, r[b]
-            while left != 0:
-                packed = packed * 4 + words[HEADER + c * width + lowest(left)]
-                left &= left - 1
-            r[a] = packed
-        elif op == PUSH:
-            if r[b] >= one << (2 * MAX_SEQ) or r[c] < 0 or r[c] > 3:
-                return 2
-            r[a] = r[b] * 4 + r[c]
-        elif op == SEQSET:
-            found, packed = np.int64(0), r[b]
-            while packed > 1:
-                found |= one << (packed & 3)
-                packed >>= 2
-            r[a] = found
-        elif op == INTBIT:
-            if r[b] < 0 or r[b] > MAX_KERNEL_ITEMS:
-                return 2
-            r[a] = one << r[b]
-        else:
+        elif not compute(op, a, b, c, words, width, r):
             return 2
     return 2
 

@@ -108,8 +108,9 @@ COUNTED = amounts(_OF_ITEMS, ITEM_NUMBERS)
 COUNTED_FEW = amounts(_OF_ITEMS, FEW)
 BOXED = Pool.of((a, w) for a, w in zip(*vars(amounts(_OF_BOXES, BOX_NUMBERS)).values(), strict=True) if a != ("at_least", 3))
 INSIDE = amounts(_INSIDE, INSIDE_NUMBERS)
-SIMPLY = amounts({"some": 88, "none": 12}, {1: 1})
-ONE_OR_TWO = amounts({"some": 60, "exactly": 28, "at_least": 8, "none": 4}, {1: 60, 2: 40})
+INSIDE_TOWER = amounts({"some": 46, "exactly": 44, "at_least": 8, "none": 1.5, "at_most": 0.5}, {1: 34, 2: 40, 3: 26})
+MOSTLY = amounts({"some": 97, "none": 3}, {1: 1})
+ONE_OR_TWO = amounts({"some": 60, "exactly": 28, "at_least": 8, "none": 2}, {1: 60, 2: 40})
 VALUES = Pool.of([(("exactly", 1), 27), (("exactly", 2), 40), (("exactly", 3), 12), (("at_least", 2), 21)])
 
 
@@ -138,13 +139,19 @@ def _tower_nouns() -> dict[str, Pool]:
     """Blocks by colour, rank, relation; a rank with a relation; a relation to a block that has a rank or a relation itself."""
     colored = COLOR_WORDS.map(lambda c: p.Noun(c))
     ranked = (COLOR_WORDS * RANKS).map(lambda v: p.Noun(v[0], place=v[1]))
-    related = (COLOR_WORDS * RISES * colored).map(lambda v: p.Noun(v[0][0], relation=v[0][1], other=v[1]))
+    tight = _related(COLOR_WORDS, COLOR_WORDS)
+    related = mixed((85, tight), (15, _related(Pool.of([("", 1)]), COLOR_WORDS)))
     levelled = (COLOR_WORDS * LEVELS * colored).map(
         lambda v: p.Noun(v[0][0], place=v[0][1][0], relation=v[0][1][1], other=v[1])
     )
-    inner = mixed((40, ranked), (60, related))
+    inner = mixed((40, ranked), (60, tight))
     nested = (COLOR_WORDS * RISES * inner).map(lambda v: p.Noun(v[0][0], relation=v[0][1], other=v[1]))
     return {"colored": colored, "ranked": ranked, "related": related, "levelled": levelled, "nested": nested}
+
+
+def _related(first: Pool, second: Pool) -> Pool:
+    """Blocks above, below or beside another one."""
+    return (first * RISES * second).map(lambda v: p.Noun(v[0][0], relation=v[0][1], other=p.Noun(v[1])))
 
 
 def _attributes(bare: float = 0.0) -> Pool:
@@ -213,13 +220,13 @@ def _conditions(kind: Kind, nouns: Mapping[str, Pool]) -> Pool:
     if kind == "tower":
         attributes = Pool.of([("color", 1)])
         return mixed(
-            (12, _has(bare, amounts(_BARE, HEIGHTS))),
-            (20, _has(nouns["colored"], INSIDE)),
-            (26, _has(nouns["ranked"], SIMPLY)),
-            (14, _has(nouns["related"], ONE_OR_TWO)),
-            (5, _has(nouns["levelled"], SIMPLY)),
-            (6, nouns["colored"].map(p.HasOnly)),
-            (6, (VALUES * attributes).map(lambda v: p.HasVariety(v[0][0], v[0][1], v[1]))),
+            (18, _has(bare, amounts(_BARE, HEIGHTS))),
+            (30, _has(nouns["colored"], INSIDE_TOWER)),
+            (36, _has(nouns["ranked"], MOSTLY)),
+            (6, _has(nouns["related"], ONE_OR_TWO)),
+            (1.5, _has(nouns["levelled"], MOSTLY)),
+            (5, nouns["colored"].map(p.HasOnly)),
+            (12, (VALUES * attributes).map(lambda v: p.HasVariety(v[0][0], v[0][1], v[1]))),
         )
     attributes = Pool.of({"color": 60, "shape": 32, "size": 8}.items())
     return mixed(

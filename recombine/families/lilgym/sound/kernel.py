@@ -8,6 +8,8 @@ two of a box clearly touch or clearly do not: statements about contact are asked
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from recombine.draws import below
@@ -23,6 +25,7 @@ from recombine.families.lilgym.scene import (
     TOWER_SIZE,
     TOWER_X,
     TRIANGLE,
+    Codes,
     Counts,
     Flags,
     Items,
@@ -31,6 +34,7 @@ from recombine.families.lilgym.scene import (
     X,
     Y,
 )
+from recombine.families.lilgym.sound.truth import holds
 
 KERNEL = True
 
@@ -270,45 +274,80 @@ def draw_scenes(states: Words, tidy: Flags, tower: bool, scratch: bool, items: I
 # --- scenes by class -------------------------------------------------------------------------------------------------
 
 PRIME = 2147483647
-CLASSES = 64
-"""Classes of scenes. Visit v of a statement takes its scene from class v, so two visits never share a scene."""
+CLASSES = 250
+"""The most visits of a statement. Visit v of a statement with n visits takes its scene from class v of n, so no two share a scene."""
 ATTEMPTS = 4_000
 """Scenes drawn for one row before the draw is given up."""
 
 
-def scene_class(items: Items, count: int) -> int:
-    """A number in [0, CLASSES) that does not depend on the order of boxes, nor on the order of items in a box."""
+def item_class(items: Items, k: int, color: int) -> int:
+    """What item k, in this colour, adds to the class of its scene; its box does not matter."""
+    value = np.int64(items[k, X]) * 101 + np.int64(items[k, Y])
+    value = ((value * 31 + np.int64(items[k, SIZE])) * 7 + color) * 5 + np.int64(items[k, SHAPE])
+    spread = (value * 48271 + 11) % PRIME
+    return int((spread * spread + value) % PRIME)
+
+
+def scene_class(items: Items, count: int, classes: int) -> int:
+    """A number in [0, classes) that depends neither on the order of boxes nor on the order of items in a box."""
     total = np.int64(0)
-    for box in range(3):
-        inside = np.int64(0)
-        for k in range(count):
-            if items[k, BOX] == box:
-                value = np.int64(items[k, X]) * 101 + np.int64(items[k, Y])
-                value = ((value * 31 + np.int64(items[k, SIZE])) * 7 + np.int64(items[k, COLOR])) * 5 + np.int64(
-                    items[k, SHAPE]
-                )
-                spread = (value * 48271 + 11) % PRIME
-                inside = (inside + spread * spread + value) % PRIME
-        total = (total + (inside * inside) % PRIME * 7 + inside) % PRIME
-    return int(total % CLASSES)
+    for k in range(count):
+        total += item_class(items, k, items[k, COLOR])
+    return int(total % classes)
 
 
-def draw_visits(
-    states: Words, visits: Numbers, tidy: Flags, tower: bool, scratch: bool, items: Items, counts: Counts, found: Numbers
+def recolored(rng: Words, items: Items, count: int, classes: int, wanted: int) -> bool:
+    """Give one item another colour so that the scene comes into a class; whether that is possible."""
+    total = np.int64(0)
+    for k in range(count):
+        total += item_class(items, k, items[k, COLOR])
+    if total % classes == wanted:
+        return True
+    start = below(rng, 2 * count) if count > 0 else 0
+    for variant in range(2 * count):
+        k = (start + variant) // 2 % count
+        old = int(items[k, COLOR])
+        new = int((old + 1 + (start + variant) % 2) % 3)
+        if (total - item_class(items, k, old) + item_class(items, k, new)) % classes == wanted:
+            items[k, COLOR] = new
+            return True
+    return False
+
+
+class Wishes(NamedTuple):
+    """What scenes are drawn for."""
+
+    codes: Numbers  # (n, WIDTH): statements, as `codec.py` writes them
+    states: Words  # (n,): random states
+    visits: Numbers  # (n,): the class that is wanted
+    classes: Numbers  # (n,): the number of classes
+    tidy: Flags  # (n,)
+    sought: Flags  # (n,): the truth value that is wanted
+    strict: Flags  # (n,): whether another truth value will not do
+
+
+def draw_fitting(
+    wishes: Wishes, tower: bool, scratch: bool, candidates: int, items: Items, counts: Counts, truths: Codes
 ) -> None:
-    """Row i gets up to `items.shape[1]` scenes of its visit's class: items (n, wanted, width, 6), counts (n, wanted), found (n)."""
-    rng = np.zeros(1, np.uint64)
-    for i in range(len(states)):
-        rng[0] = states[i]
-        kept = 0
+    """A scene for each row: the first of so many candidates with the truth value that is sought, else the first, else none.
+
+    items (n, width, 6) and counts (n) become the scenes; truths (n) becomes 1, -1, or 0 where no scene was found.
+    """
+    rng, boxes = np.zeros(1, np.uint64), np.zeros(3, np.int64)
+    room = np.zeros((items.shape[1], items.shape[2]), np.int16)
+    for i in range(len(wishes.states)):
+        rng[0] = wishes.states[i]
+        seen = 0
         for _ in range(ATTEMPTS):
-            if kept == items.shape[1]:
+            count = draw_tower(rng, scratch, room) if tower else draw_scatter(rng, scratch, wishes.tidy[i], room)
+            if not recolored(rng, room, count, wishes.classes[i], wishes.visits[i]):
+                continue
+            truth = holds(wishes.codes[i], tower, room, count, boxes)
+            seen += 1
+            if truth == wishes.sought[i] or (seen == 1 and not wishes.strict[i]):
+                counts[i], truths[i] = count, 1 if truth else -1
+                for k in range(len(room)):
+                    for field in range(6):
+                        items[i, k, field] = room[k, field] if k < count else 0
+            if truth == wishes.sought[i] or seen == candidates:
                 break
-            room = items[i, kept]
-            count = draw_tower(rng, scratch, room) if tower else draw_scatter(rng, scratch, tidy[i], room)
-            if scene_class(items[i, kept], count) == visits[i]:
-                counts[i, kept] = count
-                kept += 1
-            else:
-                items[i, kept, :count] = 0
-        found[i] = kept

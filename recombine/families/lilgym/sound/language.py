@@ -1,14 +1,13 @@
-"""The statements of `sound`: which there are, and in which order a part asks them.
+"""The statements of `sound`: which there are, in which order a part asks them, and in which words.
 
-`statements.npz` lists the selected codes of the grammar (`selection.py` makes it). The job's key decides the order. From scratch
-every statement comes once, in a weighted shuffle: statement i comes at time -log(u_i) / weight_i. Elsewhere each comes as often as
-it has visits, in a plain shuffle. So row i depends on the job and i only, and no row comes twice.
+`statements.npz` lists the selected plans with what follows from them (`selection.py` makes it). The job's key decides the order. From
+scratch every statement comes once, in a weighted shuffle: statement i comes at time -log(u_i) / weight_i. Elsewhere each comes as
+often as it has visits, in a plain shuffle. So row i depends on the job and i only, and no row comes twice.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,27 +19,28 @@ from numpy.typing import NDArray
 from recombine import keys
 from recombine.families.lilgym import plan as p
 from recombine.families.lilgym import splits
-from recombine.families.lilgym.scene import Kind, Numbers
-from recombine.families.lilgym.sound.grammar import plan_of
-from recombine.families.lilgym.wording import say
+from recombine.families.lilgym.phrases import Mode, Voice, has_new
+from recombine.families.lilgym.scene import Bytes, Flags, Kind, Numbers
+from recombine.families.lilgym.sound.codec import Codes, decode
+from recombine.families.lilgym.wording import MOST_WORDS, say
 
 TABLE = Path(__file__).with_name("statements.npz")
+LONG_ENOUGH = 12
+"""Spaces from which on a second wording is tried, and the shorter one taken."""
+TRIES = 12
+"""Wordings tried until one fits; the plain one always does."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A plan with its kind of scene; its wording, its program and what it is made of follow.
-
-    `goal` is the first scene among `worlds.looks` from scratch in which it holds; 0 is the empty scene.
-    """
+    """A plan with its kind of scene; its plain wording, its program and what it is made of follow."""
 
     plan: p.Plan
     kind: Kind
-    goal: int = -1
 
     @cached_property
     def text(self) -> str:
-        """The sentence."""
+        """The sentence in its plain wording."""
         return say(self.plan, self.kind)
 
     @cached_property
@@ -50,8 +50,8 @@ class Statement:
 
     @property
     def words(self) -> int:
-        """How many words the sentence has."""
-        return len(self.text.split())
+        """How many words the plain wording has."""
+        return self.text.count(" ") + 1
 
     @property
     def depth(self) -> int:
@@ -61,78 +61,127 @@ class Statement:
 
 @dataclass(frozen=True)
 class Table:
-    """The selected statements of a kind of scene."""
+    """The selected statements of a kind of scene, n of them."""
 
-    codes: Numbers  # (n,): frame and rank in the grammar
-    weights: NDArray[np.float32]  # (n,): how early a statement comes
-    visits: NDArray[np.uint8]  # (n,): how often it is asked where statements may come again
-    goals: NDArray[np.int16]  # (n,): first scene from scratch in which it holds
+    codes: Codes  # (n, WIDTH): the plans
+    weights: NDArray[np.float32]  # (n,): how early a statement comes from scratch
+    visits: Bytes  # (n,): how often it is asked where statements may come again
+    goals: NDArray[np.int16]  # (n,): first scene of `worlds.looks` from scratch in which it holds; 0 is the empty scene
+    answers: NDArray[np.int16]  # (n, MAX_EDITS): the edits that make it true from scratch, padded with zeros
+    phenomena: NDArray[np.uint32]  # (n,): which phenomena its program shows, as a set of places in the corpus's table
+    tenths: Bytes  # (n,): the tenth of [0, 1) in which the hash of its program lies
+    rules: Bytes  # (n,): which rules of splits it satisfies, as a set of places in `splits.RULES`
+    words: Bytes  # (n,): words of the plain wording
+    depths: Bytes  # (n,): how deep its quantifiers are nested
 
 
 @functools.cache
 def table(kind: Kind) -> Table:
     """The selection for a kind of scene."""
     with np.load(TABLE, allow_pickle=False) as stored:
-        codes = np.cumsum(stored[f"{kind}_steps"].astype(np.int64))
-        weights = np.exp(stored[f"{kind}_weights"].astype(np.float32))
-        return Table(codes, weights, stored[f"{kind}_visits"], stored[f"{kind}_goals"])
+        found = {name: stored[f"{kind}_{name}"] for name in Table.__dataclass_fields__}
+    codes, answers = (np.ascontiguousarray(found.pop(name).T) for name in ("codes", "answers"))  # stored by column
+    return Table(codes=codes, answers=answers, weights=np.exp(found.pop("weights").astype(np.float32)), **found)
 
 
-@functools.lru_cache(maxsize=50_000)
+@functools.lru_cache(maxsize=100_000)
 def statement(kind: Kind, place: int) -> Statement:
     """The statement at a place of the table."""
-    known = table(kind)
-    return Statement(plan_of(kind, int(known.codes[place])), kind, int(known.goals[place]))
+    return Statement(decode(table(kind).codes[place]), kind)
 
 
-class Visit(NamedTuple):
-    """A statement, by its place in the table, and how many times it was asked before."""
+# --- words -----------------------------------------------------------------------------------------------------------
 
-    place: int
-    number: int
+
+class Manner(NamedTuple):
+    """Which wordings a part uses."""
+
+    mode: Mode
+    least: int = 1  # words
+    most: int = MOST_WORDS
+    predicate: str = ""  # what the part's statements must (not) satisfy in the words that are used
+
+    def allows(self, statement: Statement, text: str) -> bool:
+        """Whether a wording fits."""
+        count = text.count(" ") + 1
+        if not self.least <= count <= self.most or (self.mode == "new" and not has_new(text)):
+            return False
+        if not self.predicate:
+            return True
+        rule = splits.held_out_by(self.predicate)
+        return rule(statement, count) == rule(statement, statement.words)
+
+
+def said(statement: Statement, manner: Manner, seed: int) -> str:
+    """The statement in one of its wordings; the seed decides. Where the first is long, the shorter of two is taken."""
+    found = ""
+    for attempt in range(TRIES):
+        seeded = (seed + attempt * 0xD1342543DE82EF95) & keys.MASK
+        text = say(statement.plan, statement.kind, Voice(manner.mode, seeded))
+        if manner.allows(statement, text):
+            if found or text.count(" ") < LONG_ENOUGH:
+                return min(text, found, key=len) if found else text
+            found = text
+    return found or (say(statement.plan, statement.kind, Voice("fresh")) if manner.mode == "new" else statement.text)
+
+
+def manner(kind: Kind, split: str, part: str, predicate: str = "") -> Manner:
+    """How a part speaks: in known words where new ones are held out, in long sentences where length is."""
+    if split == splits.WORDING:
+        return Manner("new" if part == "test" else "known")
+    if split == splits.LENGTH:
+        long = splits.LONG[kind]
+        return Manner("any", least=long) if part == "test" else Manner("any", most=long - 1)
+    return Manner("any", predicate=predicate if splits.speaks_of_words(predicate) else "")
+
+
+# --- order -----------------------------------------------------------------------------------------------------------
 
 
 class Sequel:
-    """What a part asks, in order, found as far as it was asked for: each statement once, or as often as it has visits."""
+    """What a part asks, in order: each statement once, or as often as it has visits."""
 
     def __init__(self, kind: Kind, split: str, part: str, base: int, from_nothing: bool, predicate: str = "") -> None:
-        self.predicate = predicate
-        self.kind, self.split, self.part, self.from_nothing = kind, split, part, from_nothing
         known = table(kind)
         visits = np.ones(len(known.codes), np.int64) if from_nothing else known.visits.astype(np.int64)
-        self._places: Numbers = np.repeat(np.arange(len(visits)), visits)
-        self._numbers: Numbers = np.arange(len(self._places)) - np.repeat(np.cumsum(visits) - visits, visits)
-        units = (keys.states(base, 0, len(self._places)) >> np.uint64(11)).astype(np.float64) / 2.0**53
-        times = -np.log1p(-units) / known.weights if from_nothing else units
-        self._left: Iterator[int] = iter(np.argsort(times, kind="stable").tolist())
-        self._found: list[Visit] = []
-        self._belongs: dict[int, bool] = {}
-
-    def upto(self, count: int) -> Sequence[Visit]:
-        """The first `count` visits, or all if there are fewer."""
-        while len(self._found) < count:
-            turn = next(self._left, None)
-            if turn is None:
-                break
-            place = int(self._places[turn])
-            if place not in self._belongs:
-                self._belongs[place] = self._is_asked(statement(self.kind, place))
-            if self._belongs[place]:
-                self._found.append(Visit(place, int(self._numbers[turn])))
-        return self._found
-
-    def _is_asked(self, candidate: Statement) -> bool:
-        """Whether the part has the statement. What the empty scene fulfils is no task from scratch."""
-        is_task = candidate.goal != 0 or not self.from_nothing
-        return is_task and splits.part_of(self.split, candidate, self.predicate) == self.part
+        places: Numbers = np.repeat(np.arange(len(visits)), visits)
+        numbers: Numbers = np.arange(len(places)) - np.repeat(np.cumsum(visits) - visits, visits)
+        units = (keys.states(base, 0, len(places)) >> np.uint64(11)).astype(np.float64) / 2.0**53
+        asked = belongs(kind, split, part, predicate)
+        if from_nothing:  # what the empty scene fulfils is no task from scratch
+            asked = asked & (known.goals != 0)
+        mine = np.flatnonzero(asked[places])
+        times = -np.log1p(-units[mine]) / known.weights[places[mine]] if from_nothing else units[mine]
+        order = mine[np.argsort(times, kind="stable")]
+        self.places, self.numbers = places[order], numbers[order]
 
     @property
     def size(self) -> int:
         """How many rows the part has."""
-        return len(self.upto(len(self._places)))
+        return len(self.places)
 
 
 @functools.lru_cache(maxsize=16)
 def sequel(kind: Kind, split: str, part: str, base: int, from_nothing: bool, predicate: str = "") -> Sequel:
     """The statements of a part, remembered within the process."""
     return Sequel(kind, split, part, base, from_nothing, predicate)
+
+
+@functools.lru_cache(maxsize=16)
+def belongs(kind: Kind, split: str, part: str, predicate: str = "") -> Flags:
+    """Which statements of the table a part has."""
+    known = table(kind)
+    if split == "random":
+        return np.isin(known.tenths, {"train": range(8), "validation": (8,), "test": (9,)}[part])
+    if split == splits.WORDING:
+        return known.tenths == 9 if part == "validation" else known.tenths < 9
+    if split == splits.LENGTH:
+        held = known.words >= splits.LONG[kind]
+    elif split in splits.RULES:
+        held = known.rules >> tuple(splits.RULES).index(split) & 1 == 1
+    else:
+        rule = splits.rule_of(split, predicate)
+        held = np.array([rule(statement(kind, place)) for place in range(len(known.codes))], np.bool_)
+    if part == "test":
+        return np.asarray(held)
+    return np.asarray(~held & ((known.tenths == 9) == (part == "validation")))

@@ -1,11 +1,8 @@
-"""Edit plans for generated tasks: quick, reproducible, not always the shortest (`solver.py` is the one that proves).
+"""Edit plans for generated tasks: quick, reproducible, not always the shortest (`play.solver` is the one that proves).
 
 A search has three steps: (1) it tries every single edit; (2) it tries two dozen short random walks; (3) it removes edits that are
-not needed. It is a generator that yields scenes and is sent their truth values, so thousands of searches advance together.
-
-Plans use only safe edits, on which every rule book and every geometry agrees. An added item's bounding square meets no other. It is
-not so near to another that the released code would pull it there. A removing cell is covered by its item by a clear margin. Where
-a statement speaks of contact, an added item clearly touches or clearly does not touch each other item of its box.
+not needed. Many searches advance together: kernels propose scenes (`moves.py`), and a judge says in which of them the statements
+hold.
 """
 
 from __future__ import annotations
@@ -13,355 +10,207 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recombine.families.lilgym.plan import Plan
-from recombine.families.lilgym.play import geometry
+from recombine import kernels
 from recombine.families.lilgym.play.edits import Setting
-from recombine.families.lilgym.scene import SIZES, SQUARE, TOWER_HEIGHT, TOWER_SIZE, TOWER_X, Kind, pack_rows, tower_y
-from recombine.families.lilgym.sound.kernel import APART, contact
-from recombine.families.lilgym.sound.truth import World, holds
-from recombine.keys import Stream
+from recombine.families.lilgym.play.kernel import Tables
+from recombine.families.lilgym.scene import (
+    BOX_COUNT,
+    COLORS,
+    FIELDS,
+    SHAPES,
+    SIZE_NAMES,
+    TOWER_HEIGHT,
+    Counts,
+    Flags,
+    Items,
+    Kind,
+    Numbers,
+    Words,
+)
+from recombine.families.lilgym.sound.moves import DRAWN_ADDS, Ground, Scenes
+from recombine.families.lilgym.sound.worlds import derived
 
 if TYPE_CHECKING:
     from recombine.families.lilgym.program import Program
 
-Row = tuple[int, ...]
-Truths = NDArray[np.bool_]
-Search = Generator[list[World], Truths, "tuple[int, ...] | None"]
-
+TRUTH = "recombine.families.lilgym.sound.truth"
+MOVES = "recombine.families.lilgym.sound.moves"
 MAX_EDITS = 10
 """Edits before STOP, under the horizon of 11."""
 WALKS, WALK_STEPS = 24, 6
-MARGIN = 2_000_000
-"""By how many millionths of a pixel a removing cell must be covered more by its item than by any other."""
-COLUMNS = 5
-_STARTS = (0, 7, 14)
-_ADD_CELLS = 19 * 5
+GROWTH = WALK_STEPS
+"""Items that a plan can add to a scene of scattered items."""
 SETTINGS: dict[Kind, Setting] = {"tower": Setting("tower"), "scatter": Setting("scatter")}
+NO_PLAN = -1
+Judge = Callable[[Numbers, Items, Counts], Flags]
+"""The truth of statement rows[k] of scene k."""
 
 
-@dataclass(frozen=True)
-class Taste:
-    """What a statement speaks of, so that what is added has to do with it."""
+class Tasks(NamedTuple):
+    """Scenes to be changed until a statement has the target's truth value."""
 
-    colors: tuple[int, ...]
-    shapes: tuple[int, ...]
-    sizes: tuple[int, ...]
-    contact: bool = False
-
-    @classmethod
-    def of(cls, program: str) -> Taste:
-        """The colours, shapes and sizes that a program names; all of them where it names none."""
-        words = {
-            word.lower() for word in re.findall(r"is_(\w+)\(|(?:Color|Shape|Size)\.(\w+)", program) for word in word if word
-        }
-        named = [
-            tuple(code for code, word in enumerate(table) if word in words)
-            for table in (("yellow", "black", "blue"), ("circle", "square", "triangle"), ("small", "medium", "big"))
-        ]
-        return cls(named[0] or (0, 1, 2), named[1] or (0, 1, 2), named[2] or (0, 1), "get_touching(" in program)
+    items: Items  # (n, width, 6)
+    counts: Counts  # (n,)
+    targets: Flags  # (n,)
+    tastes: Numbers  # (n, 4): what each statement speaks of
+    states: Words  # (n,): random states
 
 
-# --- edits -----------------------------------------------------------------------------------------------------------
+class Plans(NamedTuple):
+    """Edits without STOP."""
+
+    actions: Numbers  # (n, WALK_STEPS)
+    lengths: Numbers  # (n,): NO_PLAN where none was found
 
 
-def apply(kind: Kind, world: World, action: int, tidy: bool = False) -> World | None:
-    """The world after an edit; None if the edit is invalid or not a safe one (`tidy`: or blurs which scattered items touch)."""
-    return _apply_tower(world, action) if kind == "tower" else _apply_scatter(world, action, tidy)
-
-
-def _apply_tower(world: World, action: int) -> World | None:
-    box = action - 10 if action >= 10 else (action - 1) // 3
-    column = [row for row in world if row[0] == box]
-    if action >= 10:
-        return tuple(row for row in world if row is not column[-1]) if column else None
-    if len(column) == TOWER_HEIGHT:
-        return None
-    block = (box, TOWER_X, tower_y(len(column)), TOWER_SIZE, (action - 1) % 3, SQUARE)
-    return _grouped((*world, block))
-
-
-def _apply_scatter(world: World, action: int, tidy: bool) -> World | None:
-    if action > 27 * _ADD_CELLS:
-        column, row = divmod(action - 1 - 27 * _ADD_CELLS, COLUMNS)
-        box = _box_of(column)
-        index = _removable(world, box, 20 * (column - _STARTS[box]), 20 * row) if box >= 0 else -1
-        return world[:index] + world[index + 1 :] if index >= 0 else None
-    place, item = divmod(action - 1, 27)
-    column, row = divmod(place, COLUMNS)
-    box = _box_of(column)
-    if box < 0:
-        return None
-    x, y, size = 20 * (column - _STARTS[box]), 20 * row, SIZES[item % 3]
-    if x + size > 100 or y + size > 100:
-        return None
-    near = [other for other in world if other[0] == box and _gap(other, x, y, size) < APART]
-    if any(_gap(other, x, y, size) < 0 or _blurs(other, x, y, size, item // 9, tidy) for other in near):
-        return None
-    return _grouped((*world, (box, x, y, size, item // 3 % 3, item // 9)))
-
-
-def _contact(other: Row, x: int, y: int, size: int, shape: int) -> int:
-    return int(contact(other[1], other[2], other[3], other[5], x, y, size, shape))
-
-
-def _blurs(other: Row, x: int, y: int, size: int, shape: int, tidy: bool) -> bool:
-    """Whether a new item would be pulled towards another by the sticky snap, or (`tidy`) it is unclear if they touch."""
-    if _contact(other, x, y, size, shape) < 2:
-        return False
-    return tidy or is_sticky(other, x, y, size, shape)
-
-
-def is_sticky(other: Row, x: int, y: int, size: int, shape: int) -> bool:
-    """Whether fewer than five pixels lie between an item and a new one, so that the released code moves the new one."""
-    place = (geometry.kind_of(other[5], other[3]), geometry.kind_of(shape, size))
-    dy, dx = y - other[2], x - other[1]
-    if max(abs(dx), abs(dy)) > geometry.REACH:
-        return False
-    return bool(geometry.contact_table()[(*place, dy + geometry.REACH, dx + geometry.REACH)] & geometry.NEAR)
-
-
-def is_steady(world: World) -> bool:
-    """Whether the items of a SCATTER scene can be added one by one without one being pulled towards another."""
-    pairs = [(a, b) for a, b in itertools.combinations(world, 2) if a[0] == b[0]]
-    return not any(_blurs(a, b[1], b[2], b[3], b[5], False) for a, b in pairs)
-
-
-def _grouped(world: World) -> World:
-    return tuple(sorted(world, key=lambda row: row[0]))
-
-
-def _box_of(column: int) -> int:
-    return next((box for box, start in enumerate(_STARTS) if start <= column < start + COLUMNS), -1)
-
-
-def _gap(other: Row, x: int, y: int, size: int) -> int:
-    """Pixels between two bounding squares of a box, on the axis where they are further apart; negative if they meet."""
-    return max(x - other[1] - other[3], other[1] - x - size, y - other[2] - other[3], other[2] - y - size)
+@functools.lru_cache(maxsize=65_536)
+def taste(program: str) -> tuple[int, int, int, int]:
+    """Which colours, shapes and sizes a program names, as sets (all where it names none; sizes small and medium), and contact."""
+    named = {word.lower() for found in re.findall(r"is_(\w+)\(|(?:Color|Shape|Size)\.(\w+)", program) for word in found}
+    colors, shapes, sizes = (
+        sum(1 << code for code, word in enumerate(table) if word in named) for table in (COLORS, SHAPES, SIZE_NAMES)
+    )
+    return colors or 7, shapes or 7, sizes or 3, int("get_touching(" in program)
 
 
 @functools.cache
-def _areas() -> list[list[list[int]]]:
-    table: list[list[list[int]]] = geometry.area_table().tolist()
-    return table
-
-
-def _covered(row: Row, x: int, y: int) -> int:
-    """How much of an item lies in the cell at (x, y), in millionths of a pixel."""
-    table = _areas()[3 * row[5] + row[3] // 10 - 1]
-    x0, x1 = max(0, x - row[1]), min(row[3], x + 20 - row[1])
-    y0, y1 = max(0, y - row[2]), min(row[3], y + 20 - row[2])
-    if x1 <= x0 or y1 <= y0:
-        return 0
-    return table[x1][y1] - table[x0][y1] - table[x1][y0] + table[x0][y0]
-
-
-def _removable(world: World, box: int, x: int, y: int) -> int:
-    """The item that a cell removes, if it is covered by a clear margin; else -1."""
-    best, second, found = 0, 0, -1
-    for index, row in enumerate(world):
-        if row[0] == box:
-            area = _covered(row, x, y)
-            if area > best:
-                best, second, found = area, best, index
-            else:
-                second = max(second, area)
-    return found if best - second >= MARGIN else -1
-
-
-def removal(world: World, index: int) -> int | None:
-    """A SCATTER action that removes this item, if a cell does so safely."""
-    box, x, y, size = world[index][:4]
-    for column in range(max(0, x // 20), min(4, (x + size - 1) // 20) + 1):
-        for row in range(max(0, y // 20), min(4, (y + size - 1) // 20) + 1):
-            if _removable(world, box, 20 * column, 20 * row) == index:
-                return 1 + 27 * _ADD_CELLS + COLUMNS * (column + _STARTS[box]) + row
-    return None
-
-
-def addition(box: int, column: int, row: int, shape: int, color: int, size: int) -> int:
-    """The SCATTER action that adds an item at a cell of a box."""
-    return 1 + (((COLUMNS * (column + _STARTS[box]) + row) * 3 + shape) * 3 + color) * 3 + size
-
-
-# --- searching -------------------------------------------------------------------------------------------------------
-
-
-def candidates(kind: Kind, world: World, taste: Taste, stream: Stream) -> list[int]:
-    """Single edits worth trying, in an order of the stream's."""
-    if kind == "tower":
-        actions = [a for a in range(1, 13) if _apply_tower(world, a) is not None]
-    else:
-        actions = [a for a in (removal(world, index) for index in range(len(world))) if a is not None]
-        for box in range(3):
-            actions += [_drawn(world, box, taste, stream) for _ in range(14)]
-        actions = [a for a in dict.fromkeys(actions) if _apply_scatter(world, a, taste.contact) is not None]
-    stream.shuffle(actions)
-    return actions
-
-
-def _drawn(world: World, box: int, taste: Taste, stream: Stream) -> int:
-    """An ADD of something that the statement speaks of; one in four has another colour; where contact counts, most touch."""
-    size = stream.choice(taste.sizes)
-    color = stream.choice(taste.colors) if stream.below(4) else stream.below(3)
-    cells = 4 if size == 2 else COLUMNS
-    if taste.contact and stream.below(3):
-        shape, places = stream.choice(taste.shapes), list(itertools.product(range(cells), range(cells)))
-        inside = [row for row in world if row[0] == box]
-        fits = [(c, r) for c, r in places if any(_contact(other, 20 * c, 20 * r, SIZES[size], shape) == 1 for other in inside)]
-        return addition(box, *stream.choice(fits or places), shape, color, size)
-    column, row = stream.below(cells), stream.below(cells)
-    if stream.below(3) == 0:
-        column, row = ((0, cells - 1)[stream.below(2)], row) if stream.below(2) else (column, (0, cells - 1)[stream.below(2)])
-    return addition(box, column, row, stream.choice(taste.shapes), color, size)
-
-
-def search(kind: Kind, world: World, target: bool, taste: Taste, stream: Stream) -> Search:
-    """Yields scenes to judge; returns the edits of a plan (without STOP), or None if it found none."""
-    singles = candidates(kind, world, taste, stream)
-    after = [apply(kind, world, action, taste.contact) for action in singles]
-    scenes = [scene for scene in after if scene is not None]
-    truths = yield [world, *scenes]
-    if truths[0] == target:
-        return ()
-    for action, truth in zip(singles, truths[1:], strict=True):
-        if truth == target:
-            return (action,)
-    found = yield from _walk(kind, world, target, taste, stream)
-    return None if found is None else (yield from _trim(kind, world, target, found, taste.contact))
-
-
-def _walk(kind: Kind, world: World, target: bool, taste: Taste, stream: Stream) -> Search:
-    """Short random walks, all at once; the first that arrives."""
-    walks: list[tuple[World, tuple[int, ...]]] = [(world, ())] * WALKS
-    for _ in range(WALK_STEPS):
-        walks = [_stepped(kind, scene, moves, taste, stream) for scene, moves in walks]
-        truths = yield [scene for scene, _ in walks]
-        for (_, moves), truth in zip(walks, truths, strict=True):
-            if truth == target:
-                return moves
-    return None
-
-
-def _stepped(kind: Kind, scene: World, moves: tuple[int, ...], taste: Taste, stream: Stream) -> tuple[World, tuple[int, ...]]:
-    """One more edit, if a few tries give a valid one."""
-    for _ in range(6):
-        action = _proposal(kind, scene, taste, stream)
-        after = apply(kind, scene, action, taste.contact) if action is not None else None
-        if action is not None and after is not None:
-            return after, (*moves, action)
-    return scene, moves
-
-
-def _proposal(kind: Kind, scene: World, taste: Taste, stream: Stream) -> int | None:
-    removes = bool(scene) and stream.below(5) < 2
-    if kind == "tower":
-        box = stream.below(3)
-        return 10 + box if removes else 1 + 3 * box + stream.choice(taste.colors)
-    return removal(scene, stream.below(len(scene))) if removes else _drawn(scene, stream.below(3), taste, stream)
-
-
-def _trim(kind: Kind, world: World, target: bool, plan: tuple[int, ...], tidy: bool) -> Search:
-    """The plan without the edits that it can do without: one at a time, then two at a time (an ADD and its REMOVE)."""
-    dropped = 1
-    while dropped <= min(2, len(plan) - 1):
-        shorter = [_left(plan, chosen) for chosen in itertools.combinations(range(len(plan)), dropped)]
-        played = [(moves, end) for moves in shorter if (end := replay(kind, world, moves, tidy)) is not None]
-        truths = yield [end for _, end in played]
-        good = [moves for (moves, _), truth in zip(played, truths, strict=True) if truth == target]
-        plan, dropped = (good[0], 1) if good else (plan, dropped + 1)
-    return plan
-
-
-def _left(plan: tuple[int, ...], without: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(action for place, action in enumerate(plan) if place not in without)
-
-
-def replay(kind: Kind, world: World, plan: Sequence[int], tidy: bool = False) -> World | None:
-    """The world after all edits; None if one of them is invalid or not safe."""
-    scene: World | None = world
-    for action in plan:
-        scene = apply(kind, scene, action, tidy) if scene is not None else None
-    return scene
-
-
-def build(kind: Kind, goal: World, target: bool = True) -> Search:
-    """From the empty scene to a goal in which the statement holds: its items added, those left out that need not be there."""
-    while True:
-        smaller = [_without(kind, goal, index) for index in range(len(goal))]
-        truths = yield smaller
-        good = [scene for scene, truth in zip(smaller, truths, strict=True) if truth == target]
-        if not good:
-            break
-        goal = good[0]
-    if kind == "tower":
-        return tuple(1 + 3 * row[0] + row[4] for row in goal)
-    return tuple(
-        addition(row[0], row[1] // 20, row[2] // 20, row[5], row[4], SIZES.index(row[3])) for row in goal
-    )  # fmt: skip
-
-
-def _without(kind: Kind, world: World, index: int) -> World:
-    """The world without one item; in a tower the blocks above it come down."""
-    rest = world[:index] + world[index + 1 :]
+def _ground(kind: Kind) -> Ground:
+    """How edits are carried out; towers need no tables of shapes."""
     if kind == "scatter":
-        return rest
-    heights = [0, 0, 0]
-    fallen = []
-    for row in rest:
-        fallen.append((row[0], TOWER_X, tower_y(heights[row[0]]), *row[3:]))
-        heights[row[0]] += 1
-    return tuple(fallen)
+        from recombine.families.lilgym.play.episodes import tables
+
+        return Ground(SETTINGS[kind].rule(images=False), tables(), False)
+    none = Tables(
+        np.zeros((1, 1, 1, 1), np.uint8), np.zeros((1, 1, 1), np.int64), np.zeros((1, 2)), np.zeros(1, np.uint8),
+        np.zeros((1, 1, 2), np.int64), np.zeros((1, 3), np.uint8),
+    )  # fmt: skip
+    return Ground(SETTINGS[kind].rule(images=False), none, True)
 
 
-# --- many searches at once -------------------------------------------------------------------------------------------
+def by_codes(kind: Kind, codes: Numbers, compiled: bool) -> Judge:
+    """Statements judged by their plans: codes (n, WIDTH)."""
+    evaluate = kernels.load(TRUTH, compiled).evaluate
 
-Judge = Callable[[Sequence[int], Sequence[World]], Truths]
-"""The truth of statement which[k] of scene k."""
-
-
-def by_programs(programs: Sequence[Program], compiled: bool | None = None) -> Judge:
-    """Statements judged by their programs, in one kernel call where there is much to do."""
-    from recombine.families.lilgym.program import Bank
-
-    distinct = {program.text: program for program in programs}
-    places = {text: place for place, text in enumerate(distinct)}
-    bank = Bank(list(distinct.values()))
-    index = np.array([places[program.text] for program in programs], np.int64)
-
-    def judge(which: Sequence[int], scenes: Sequence[World]) -> Truths:
-        items, counts = pack_rows([[value for row in scene for value in row] for scene in scenes])
-        return bank.evaluate(index[np.asarray(which, np.int64)], items, counts, compiled)
+    def judge(rows: Numbers, items: Items, counts: Counts) -> Flags:
+        out = np.zeros(len(rows), np.bool_)
+        evaluate(codes, rows, kind == "tower", items, counts, out)
+        return out
 
     return judge
 
 
-def by_plans(kind: Kind, plans: Sequence[Plan]) -> Judge:
-    """The same by the plans themselves: no program is parsed, which is quicker for a few rows."""
-    return lambda which, scenes: np.array(
-        [holds(plans[k], kind, scene) for k, scene in zip(which, scenes, strict=True)], np.bool_
-    )
+def by_programs(programs: Sequence[Program]) -> Judge:
+    """Statements judged by their programs."""
+    from recombine.families.lilgym.program import Bank
+
+    bank = Bank(programs)
+    return lambda rows, items, counts: bank.evaluate(rows, items, counts)
 
 
-def run(searches: Sequence[Search], judge: Judge) -> list[tuple[int, ...] | None]:
-    """The results of many searches; all their scenes of a round are judged together."""
-    results: list[tuple[int, ...] | None] = [None] * len(searches)
-    waiting = [(i, next(one)) for i, one in enumerate(searches)]
-    while waiting:
-        which = [i for i, scenes in waiting for _ in scenes]
-        truths = judge(which, [scene for _, scenes in waiting for scene in scenes])
-        ends = np.cumsum([len(scenes) for _, scenes in waiting])
-        following = []
-        for (i, scenes), end in zip(waiting, ends.tolist(), strict=True):
-            try:
-                following.append((i, searches[i].send(truths[end - len(scenes) : end])))
-            except StopIteration as done:
-                results[i] = done.value
-        waiting = following
-    return results
+def search(kind: Kind, tasks: Tasks, judge: Judge, compiled: bool) -> Plans:
+    """A plan for every task that finds one."""
+    n, width = len(tasks.counts), tasks.items.shape[1]
+    plans = Plans(np.zeros((n, WALK_STEPS), np.int64), np.full(n, NO_PLAN, np.int64))
+    run = kernels.load(MOVES, compiled)
+    most = 12 if kind == "tower" else width + 3 * DRAWN_ADDS
+    room = max(width, BOX_COUNT * TOWER_HEIGHT) if kind == "tower" else width + GROWTH  # kernels write without bounds checks
+    given = Scenes(_widened(tasks.items, room), tasks.counts)
+    actions, found = np.zeros((n, most), np.int64), np.zeros(n, np.int64)
+    after, counts = np.zeros((n, most, room, FIELDS), np.int16), np.zeros((n, most), np.int64)
+    run.singles(_ground(kind), tasks.states, tasks.tastes, given, actions, found, after, counts)
+    rows, tried = np.nonzero(np.arange(most) < found[:, None])
+    arrived = np.zeros((n, most), np.bool_)
+    arrived[rows, tried] = judge(rows, after[rows, tried], counts[rows, tried]) == tasks.targets[rows]
+    done = np.flatnonzero(arrived.any(1))
+    plans.lengths[done] = 1
+    plans.actions[done, 0] = actions[done, arrived[done].argmax(1)]
+    _walk(kind, tasks, given, judge, plans, compiled)
+    return plans
+
+
+def _widened(items: Items, width: int) -> Items:
+    wide = np.zeros((len(items), width, FIELDS), np.int16)
+    wide[:, : items.shape[1]] = items
+    return wide
+
+
+def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, compiled: bool) -> None:
+    """Short random walks for the tasks without a plan; the first that arrives is trimmed and taken."""
+    run, ground = kernels.load(MOVES, compiled), _ground(kind)
+    left = np.flatnonzero(plans.lengths == NO_PLAN)
+    items, counts = np.repeat(given.items[left][:, None], WALKS, 1), np.repeat(given.counts[left][:, None], WALKS, 1)
+    moves, lengths = np.zeros((len(left), WALKS, WALK_STEPS), np.int64), np.zeros((len(left), WALKS), np.int64)
+    states = derived(tasks.states[left], 1)
+    found: list[Numbers] = []
+    for _ in range(WALK_STEPS):
+        if not len(left):
+            break
+        run.walk(ground, states, tasks.tastes[left], items, counts, moves, lengths)
+        rows = np.repeat(left, WALKS)
+        truths = judge(rows, items.reshape(-1, *items.shape[2:]), counts.reshape(-1))
+        arrived = (truths == tasks.targets[rows]).reshape(-1, WALKS) & (lengths > 0)
+        here, first = arrived.any(1), arrived.argmax(1)
+        done = left[here]
+        plans.actions[done], plans.lengths[done] = moves[here, first[here]], lengths[here, first[here]]
+        found.append(done)
+        on = ~here
+        left, items, counts, moves, lengths, states = left[on], items[on], counts[on], moves[on], lengths[on], states[on]
+    _trim(kind, tasks, given, judge, plans, np.sort(np.concatenate(found)) if found else left, compiled)
+
+
+def _trim(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, rows: Numbers, compiled: bool) -> None:
+    """Leave out edits that a plan can do without: one at a time, then two at a time (an ADD and its REMOVE)."""
+    run, ground = kernels.load(MOVES, compiled), _ground(kind)
+    dropped = np.ones(len(plans.lengths), np.int64)
+    while len(rows):
+        shorter = [
+            (row, [place for place in range(length) if place not in gone])
+            for row, length, drop in zip(rows.tolist(), plans.lengths[rows].tolist(), dropped[rows].tolist(), strict=True)
+            for gone in itertools.combinations(range(length), drop)
+            if drop < length
+        ]
+        owner = np.array([row for row, _ in shorter], np.int64)
+        tried, sizes = np.zeros((len(shorter), WALK_STEPS), np.int64), np.array([len(kept) for _, kept in shorter], np.int64)
+        for k, (row, kept) in enumerate(shorter):
+            tried[k, : len(kept)] = plans.actions[row, kept]
+        ends, valid = Scenes(given.items[owner], given.counts[owner]), np.zeros(len(owner), np.bool_)
+        run.replay(ground, tasks.tastes[owner], tried, sizes, ends, valid)
+        good = np.flatnonzero(valid & (judge(owner, ends.items, ends.counts) == tasks.targets[owner]))
+        better, first = np.unique(owner[good], return_index=True)
+        plans.actions[better], plans.lengths[better] = tried[good[first]], sizes[good[first]]
+        dropped[rows] += 1
+        dropped[better] = 1
+        rows = rows[dropped[rows] <= np.minimum(2, plans.lengths[rows] - 1)]
+
+
+def build(kind: Kind, goal: Items, count: int, judge: Judge) -> list[int]:
+    """The ADDs that build a goal from nothing, without the items that need not be there."""
+    while count:
+        smaller = np.stack([_without(kind, goal, count, index) for index in range(count)])
+        good = np.flatnonzero(judge(np.zeros(count, np.int64), smaller, np.full(count, count - 1)))
+        if not len(good):
+            break
+        goal, count = smaller[good[0]], count - 1
+    rows = goal[:count].tolist()
+    if kind == "tower":
+        return [1 + 3 * box + color for box, _, _, _, color, _ in rows]
+    return [
+        1 + (((5 * (x // 20 + 7 * box) + y // 20) * 3 + shape) * 3 + color) * 3 + size // 10 - 1
+        for box, x, y, size, color, shape in rows
+    ]
+
+
+def _without(kind: Kind, scene: Items, count: int, index: int) -> Items:
+    """The scene without one item; in a tower the blocks above it come down."""
+    rest = np.delete(scene, index, 0)
+    rest = np.concatenate([rest, np.zeros((1, FIELDS), np.int16)])
+    if kind == "tower":
+        box = scene[index, 0]
+        above = np.flatnonzero((rest[: count - 1, 0] == box) & (np.arange(count - 1) >= index))
+        rest[above, 2] += 21
+    return rest

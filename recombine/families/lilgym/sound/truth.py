@@ -1,134 +1,214 @@
-"""Whether a plan holds of a scene, straight from the plan: for small jobs, in which parsing and compiling programs does not pay.
+"""Whether a statement holds of a scene, straight from its row of numbers (`codec.py`). Agrees with its program; a test says so.
 
-Large jobs ask the programs instead. Both agree on every scene; a test says so.
+A set of items is a 64-bit word. A noun is read from its innermost level outwards: each level is a set of items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import numpy as np
 
-from recombine.families.lilgym import plan as p
-from recombine.families.lilgym.scene import BOX, BOX_SIDE, COLOR, COLORS, SHAPE, SHAPES, SIZE, SIZE_NAMES, SIZES, Kind, X, Y
+from recombine.families.lilgym.scene import BOX, BOX_SIDE, COLOR, SHAPE, SIZE, Counts, Flags, Items, Numbers, X, Y
 
-Row = tuple[int, ...]
-World = tuple[Row, ...]
-"""Items as six integers each, grouped by box; a tower's blocks from the bottom up."""
-ATTRIBUTES = {"color": COLOR, "shape": SHAPE, "size": SIZE}
+KERNEL = True
+
+SIMPLE, BOTH, EITHER, NOT = 0, 1, 2, 3
+"""Junctions."""
+ITEMS, BOXES, EVERY_BOX, EVERY_ITEM, ALL_SAME, VARIETY, COMPARE, SAME_COUNT = 1, 2, 3, 4, 5, 6, 7, 8
+"""Forms of a clause."""
+HAS, HAS_ONLY, HAS_VARIETY = 1, 2, 3
+"""Forms of a condition."""
+SOME, NONE, EXACTLY, AT_LEAST = 0, 1, 2, 3
+"""Quantifiers; the fifth is "at most"."""
+LEVEL, LEVELS = 5, 3
+"""Numbers of a noun's level (colour, shape, size, place, relation; 0 is open), and levels of a noun."""
+SLOT_HEAD = 4
+"""Form, quantifier, number and attribute of a condition."""
+SLOT = SLOT_HEAD + LEVEL * LEVELS
+HEAD = 5
+"""Form, quantifier, number, attribute and flag of a clause."""
+CLAUSE = HEAD + 2 * SLOT
+WIDTH = 1 + 2 * CLAUSE
+TOP, BOTTOM, SECOND, THIRD, ANY_WALL, NO_WALL, NEAR_ANY_WALL = 1, 2, 3, 4, 5, 6, 7
+FIRST_WALL, FIRST_NEAR_WALL, CORNER, NEAR_CORNER = 8, 12, 16, 17
+"""Places, in the order of `plan.PLACES`; the walls are left, right, top, bottom."""
+DIRECTLY_ABOVE, DIRECTLY_BELOW, ABOVE, BELOW, TOUCHING, SAME_BOX, CONTACT, NO_CONTACT = 1, 2, 3, 4, 5, 6, 7, 8
+"""Relations, in the order of `plan.RELATIONS`."""
 ALMOST = 4
 """Pixels up to which an item almost touches a wall."""
+TOUCH = 1
+"""Pixels up to which two items touch."""
 
 
-def holds(plan: p.Plan, kind: Kind, world: World) -> bool:
-    """Whether the statement is true of the scene."""
-    boxes = [tuple(row for row in world if row[BOX] == box) for box in range(3)]
-    match plan:
-        case p.Both(first, second):
-            return holds(first, kind, world) and holds(second, kind, world)
-        case p.Either(first, second):
-            return holds(first, kind, world) or holds(second, kind, world)
-        case p.Not(inner):
-            return not holds(inner, kind, world)
-        case p.Items(quantifier, number, noun):
-            return _admits(quantifier, number, _count(noun, boxes))
-        case p.Boxes(quantifier, number, conditions, plain):
-            needs_tower = kind == "tower" and not plain
-            return _admits(quantifier, number, sum(_keeps(conditions, box, needs_tower) for box in boxes))
-        case p.EveryBox(conditions):
-            return all(_keeps(conditions, box, kind == "tower") for box in boxes)
-        case p.EveryItem(noun, predicate):
-            found = [(row, box) for box in boxes for row in _chosen(noun, box)]
-            return bool(found) and all(_fits(predicate, row, box) for row, box in found)
-        case p.AllSame(noun, attribute):
-            return _count(noun, boxes) >= 2 and len(_values(attribute, noun, boxes)) == 1
-        case p.Variety(quantifier, number, attribute, noun):
-            return _admits(quantifier, number, len(_values(attribute, noun, boxes)))
-        case p.Compare(more, first_noun, second_noun):
-            a, b = _count(first_noun, boxes), _count(second_noun, boxes)
-            return a > b if more else a == b
-        case p.SameCount(some):
-            counts = [len(box) for box in boxes if box or kind == "scatter"]
-            return (len(set(counts)) < len(counts)) == some
+def admits(quantifier: int, number: int, count: int) -> bool:
+    """Whether a count is as many as asked."""
+    if quantifier == SOME:
+        return count > 0
+    if quantifier == NONE:
+        return count == 0
+    if quantifier == EXACTLY:
+        return count == number
+    return count >= number if quantifier == AT_LEAST else count <= number
 
 
-def _admits(quantifier: p.Quantifier, number: int, count: int) -> bool:
-    verdicts = {"some": count > 0, "none": count == 0, "exactly": count == number, "at_least": count >= number}
-    return verdicts.get(quantifier, count <= number)
+def size_of(items: int) -> int:
+    """How many items a set has."""
+    total = 0
+    while items != 0:
+        items &= items - 1
+        total += 1
+    return total
 
 
-def _keeps(conditions: tuple[p.Condition, ...], box: World, needs_tower: bool) -> bool:
-    return (bool(box) or not needs_tower) and all(_is_kept(condition, box) for condition in conditions)
+def is_at(place: int, items: Items, count: int, i: int) -> bool:
+    """Whether item i is at a place. A tower's blocks stand from the bottom up, so their order is their rank."""
+    if place <= THIRD:
+        if place == TOP:
+            return i + 1 == count or items[i + 1, BOX] != items[i, BOX]
+        level = place - BOTTOM  # bottom 0, second 1, third 2
+        if i < level or items[i - level, BOX] != items[i, BOX]:
+            return False
+        return i == level or items[i - level - 1, BOX] != items[i, BOX]
+    near = place in (NEAR_ANY_WALL, NEAR_CORNER) or FIRST_NEAR_WALL <= place < CORNER
+    slack = ALMOST if near else 0
+    left, right = items[i, X] <= slack, BOX_SIDE - items[i, X] - items[i, SIZE] <= slack
+    top, bottom = items[i, Y] <= slack, BOX_SIDE - items[i, Y] - items[i, SIZE] <= slack
+    if place >= CORNER:
+        return bool((left or right) and (top or bottom))
+    if place < FIRST_WALL:
+        return bool(left or right or top or bottom) != (place == NO_WALL)
+    side = (place - FIRST_WALL) % 4
+    return bool((side == 0 and left) or (side == 1 and right) or (side == 2 and top) or (side == 3 and bottom))
 
 
-def _is_kept(condition: p.Condition, box: World) -> bool:
-    match condition:
-        case p.Has(quantifier, number, noun):
-            return _admits(quantifier, number, len(_chosen(noun, box)))
-        case p.HasOnly(noun):
-            return bool(box) and all(_fits(noun, row, box) for row in box)
-        case p.HasVariety(quantifier, number, attribute):
-            return _admits(quantifier, number, len({row[ATTRIBUTES[attribute]] for row in box}))
-
-
-def _values(attribute: p.Attribute, noun: p.Noun, boxes: list[World]) -> set[int]:
-    return {row[ATTRIBUTES[attribute]] for box in boxes for row in _chosen(noun, box)}
-
-
-def _count(noun: p.Noun, boxes: list[World]) -> int:
-    return sum(len(_chosen(noun, box)) for box in boxes)
-
-
-def _chosen(noun: p.Noun, box: World) -> list[Row]:
-    return [row for row in box if _fits(noun, row, box)]
-
-
-def _fits(noun: p.Noun, row: Row, box: World) -> bool:
-    named = (
-        (not noun.color or COLORS[row[COLOR]] == noun.color)
-        and (not noun.shape or SHAPES[row[SHAPE]] == noun.shape)
-        and (not noun.size or SIZE_NAMES[SIZES.index(row[SIZE])] == noun.size)
-    )
-    if not named or (noun.place and not _is_at(noun.place, row, box)):
-        return False
-    if noun.other is None:
+def is_related(relation: int, items: Items, i: int, j: int) -> bool:
+    """Whether item i stands in a relation to item j of the same box."""
+    if relation == SAME_BOX:
         return True
-    related = any(
-        other is not row and _RELATIONS[noun.relation](row, other, box) and _fits(noun.other, other, box) for other in box
-    )
-    return related != (noun.relation == "no_contact")
+    if relation <= BELOW:
+        rise = i - j
+        if relation <= DIRECTLY_BELOW:
+            return rise == (1 if relation == DIRECTLY_ABOVE else -1)
+        return rise > 0 if relation == ABOVE else rise < 0
+    across = max(items[i, X] - items[j, X] - items[j, SIZE], items[j, X] - items[i, X] - items[i, SIZE])
+    down = max(items[i, Y] - items[j, Y] - items[j, SIZE], items[j, Y] - items[i, Y] - items[i, SIZE])
+    return bool(max(across, down) <= TOUCH)
 
 
-def _is_at(place: str, row: Row, box: World) -> bool:
-    if place in _RANKS:
-        return box[_RANKS[place] :][:1] == (row,)
-    slack = ALMOST if place.startswith("near_") else 0
-    rooms = {
-        "left": row[X], "right": BOX_SIDE - row[X] - row[SIZE], "top": row[Y], "bottom": BOX_SIDE - row[Y] - row[SIZE],
-    }  # fmt: skip
-    touched = [side for side, room in rooms.items() if room <= slack]
-    name = place.removeprefix("near_")
-    if name == "corner":
-        return len(touched) == 2
-    return name.removesuffix("_wall") in touched if name not in ("wall", "no_wall") else bool(touched) == (name == "wall")
+def chosen(code: Numbers, start: int, items: Items, count: int) -> int:
+    """The set of items that the noun from `start` on describes."""
+    last = 0
+    while last + 1 < LEVELS and code[start + last * LEVEL + 4] != 0:
+        last += 1
+    others = np.int64(0)
+    for level in range(last, -1, -1):
+        at = start + level * LEVEL
+        color, shape, size, place, relation = code[at], code[at + 1], code[at + 2], code[at + 3], code[at + 4]
+        found = np.int64(0)
+        for i in range(count):
+            if (
+                (color != 0 and items[i, COLOR] != color - 1)
+                or (shape != 0 and items[i, SHAPE] != shape - 1)
+                or (size != 0 and items[i, SIZE] != 10 * size)
+                or (place != 0 and not is_at(place, items, count, i))
+            ):
+                continue
+            if relation != 0:
+                meets = False
+                for j in range(count):
+                    if (others >> j) & 1 and j != i and items[j, BOX] == items[i, BOX] and is_related(relation, items, i, j):
+                        meets = True
+                        break
+                if meets == (relation == NO_CONTACT):
+                    continue
+            found |= np.int64(1) << i
+        others = found
+    return int(others)
 
 
-_RANKS = {"bottom": 0, "second": 1, "third": 2, "top": -1}
+def values_of(attribute: int, items: Items, count: int, wanted: int) -> int:
+    """How many values of an attribute (0 colour, 1 shape, 2 size) a set of items shows."""
+    seen = np.int64(0)
+    for i in range(count):
+        if (wanted >> i) & 1:
+            value = items[i, COLOR] if attribute == 0 else items[i, SHAPE] if attribute == 1 else items[i, SIZE] // 10
+            seen |= np.int64(1) << value
+    return size_of(int(seen))
 
 
-def _gap(row: Row, other: Row) -> int:
-    """Pixels between two bounding squares, on the axis where they are further apart."""
-    across = max(row[X] - other[X] - other[SIZE], other[X] - row[X] - row[SIZE])
-    return max(across, row[Y] - other[Y] - other[SIZE], other[Y] - row[Y] - row[SIZE])
+def kept_boxes(code: Numbers, start: int, tower: bool, items: Items, count: int, boxes: Numbers) -> int:
+    """How many boxes keep the clause's one or two conditions; `boxes` holds the set of each box's items."""
+    needs_block = tower and code[start + 4] == 0
+    kept = 7
+    for box in range(3):
+        if needs_block and boxes[box] == 0:
+            kept &= ~(1 << box)
+    for slot in range(2):
+        at = start + HEAD + slot * SLOT
+        form = code[at]
+        if form == 0:
+            continue
+        described = chosen(code, at + SLOT_HEAD, items, count) if form != HAS_VARIETY else 0
+        for box in range(3):
+            if form == HAS:
+                holds_here = admits(code[at + 1], code[at + 2], size_of(described & boxes[box]))
+            elif form == HAS_ONLY:
+                holds_here = boxes[box] != 0 and described & boxes[box] == boxes[box]
+            else:
+                holds_here = admits(code[at + 1], code[at + 2], values_of(code[at + 3], items, count, boxes[box]))
+            if not holds_here:
+                kept &= ~(1 << box)
+    return size_of(kept)
 
 
-def _rise(row: Row, other: Row, box: World) -> int:
-    return box.index(row) - box.index(other)
+def has_pair(tower: bool, boxes: Numbers) -> bool:
+    """Whether two boxes (towers) have the same number of items."""
+    for one in range(3):
+        for other in range(one):
+            if size_of(boxes[one]) == size_of(boxes[other]) and not (tower and boxes[one] == 0):
+                return True
+    return False
 
 
-_RELATIONS: Mapping[str, Callable[[Row, Row, World], bool]] = {
-    "directly_above": lambda row, other, box: _rise(row, other, box) == 1,
-    "directly_below": lambda row, other, box: _rise(row, other, box) == -1,
-    "above": lambda row, other, box: _rise(row, other, box) > 0,
-    "below": lambda row, other, box: _rise(row, other, box) < 0,
-    "same_box": lambda _row, _other, _box: True,
-    **dict.fromkeys(("touching", "contact", "no_contact"), lambda row, other, _box: _gap(row, other) <= 1),
-}
+def clause_holds(code: Numbers, start: int, tower: bool, items: Items, count: int, boxes: Numbers) -> bool:
+    """Whether the clause from `start` on holds."""
+    form, quantifier, number = code[start], code[start + 1], code[start + 2]
+    if form == BOXES:
+        return admits(quantifier, number, kept_boxes(code, start, tower, items, count, boxes))
+    if form == EVERY_BOX:
+        return kept_boxes(code, start, tower, items, count, boxes) == 3
+    if form == SAME_COUNT:
+        return bool(has_pair(tower, boxes) == (code[start + 4] != 0))
+    first = chosen(code, start + HEAD + SLOT_HEAD, items, count)
+    if form == ITEMS:
+        return admits(quantifier, number, size_of(first))
+    if form == ALL_SAME:
+        return size_of(first) > 1 and values_of(code[start + 3], items, count, first) == 1
+    if form == VARIETY:
+        return admits(quantifier, number, values_of(code[start + 3], items, count, first))
+    second = chosen(code, start + HEAD + SLOT + SLOT_HEAD, items, count)
+    if form == EVERY_ITEM:
+        return first != 0 and first & second == first
+    a, b = size_of(first), size_of(second)
+    return a > b if code[start + 4] != 0 else a == b
+
+
+def holds(code: Numbers, tower: bool, items: Items, count: int, boxes: Numbers) -> bool:
+    """Whether the statement holds of a scene; `boxes` is scratch, int64, 3 long."""
+    boxes[0] = boxes[1] = boxes[2] = 0
+    for i in range(count):
+        boxes[items[i, BOX]] |= np.int64(1) << i
+    first = clause_holds(code, 1, tower, items, count, boxes)
+    if code[0] == SIMPLE:
+        return first
+    if code[0] == NOT:
+        return not first
+    if first == (code[0] == EITHER):
+        return first
+    return clause_holds(code, 1 + CLAUSE, tower, items, count, boxes)
+
+
+def evaluate(codes: Numbers, rows: Numbers, tower: bool, items: Items, counts: Counts, out: Flags) -> None:
+    """out[k] = statement codes[rows[k]] of scene k: codes (statements, WIDTH), items (n, width, 6), counts (n)."""
+    boxes = np.zeros(3, np.int64)
+    for k in range(len(rows)):
+        out[k] = holds(codes[rows[k]], tower, items[k], counts[k], boxes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
-from recombine.families.lilgym.scene import Counts, Flags, Items, Kind, Numbers, Words
-from recombine.families.lilgym.sound import planner
+from recombine.families.lilgym.play import geometry
+from recombine.families.lilgym.scene import Codes, Counts, Items, Kind, Words
+from recombine.families.lilgym.sound.kernel import Wishes, contact
 
 if TYPE_CHECKING:
     from recombine.families.lilgym.program import Prepared
@@ -43,20 +45,50 @@ def draw_scenes(
 
 
 class Drawn(NamedTuple):
-    """Scenes for several rows, some for each."""
+    """A scene for each row."""
 
-    items: Items  # (rows, wanted, width, 6)
-    counts: Counts  # (rows, wanted)
-    found: Counts  # (rows,): how many scenes a row got
+    items: Items  # (n, width, 6)
+    counts: Counts  # (n,)
+    truths: Codes  # (n,): 1 or -1, or 0 where no scene was found
 
 
-def draw_visits(kind: Kind, scratch: bool, states: Words, visits: Numbers, tidy: Flags, wanted: int, compiled: bool) -> Drawn:
-    """Scenes for each row, of the class of its visit: two visits of a statement never share a scene."""
-    shape = (len(states), wanted)
-    drawn = Drawn(np.zeros((*shape, WIDTHS[kind], 6), np.int16), np.zeros(shape, np.int64), np.zeros(len(states), np.int64))
-    run = kernels.load(KERNEL_NAME, compiled).draw_visits
-    run(states, visits, tidy, kind == "tower", scratch, *drawn)
+def draw_fitting(kind: Kind, scratch: bool, wishes: Wishes, candidates: int, compiled: bool) -> Drawn:
+    """A scene for each row, of the class of its visit: two visits of a statement never share a scene."""
+    n = len(wishes.states)
+    drawn = Drawn(np.zeros((n, WIDTHS[kind], 6), np.int16), np.zeros(n, np.int64), np.zeros(n, np.int8))
+    kernels.load(KERNEL_NAME, compiled).draw_fitting(wishes, kind == "tower", scratch, candidates, *drawn)
     return drawn
+
+
+def is_steady(items: Items, count: int) -> bool:
+    """Whether the items of a SCATTER scene can be added one by one without one being pulled towards another."""
+    rows = items[:count].tolist()
+    pairs = [(a, b) for a, b in itertools.combinations(rows, 2) if a[0] == b[0]]
+    return not any(contact(*_seen(a), *_seen(b)) == 2 and _is_near(a, b) for a, b in pairs)
+
+
+def _seen(row: list[int]) -> tuple[int, int, int, int]:
+    return row[1], row[2], row[3], row[5]
+
+
+def _is_near(a: list[int], b: list[int]) -> bool:
+    """Whether fewer than five pixels lie between two shapes, so that the released code would move the later one."""
+    dx, dy = b[1] - a[1] + geometry.REACH, b[2] - a[2] + geometry.REACH
+    if not (0 <= dx <= 2 * geometry.REACH and 0 <= dy <= 2 * geometry.REACH):
+        return False
+    kinds = geometry.kind_of(a[5], a[3]), geometry.kind_of(b[5], b[3])
+    return bool(geometry.contact_table()[(*kinds, dy, dx)] & geometry.NEAR)
+
+
+def derived(states: Words, salt: int) -> Words:
+    """Another random state for each one; different salts give independent states."""
+    return _mixed(states ^ _mixed(np.full(1, (salt + keys.GOLDEN) & keys.MASK, np.uint64)))
+
+
+def _mixed(words: Words) -> Words:
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 @functools.cache
@@ -70,8 +102,7 @@ def looks(kind: Kind, scratch: bool, tidy: bool = False) -> Prepared:
     n, key = SCRATCH_LOOKS if scratch else LOOKS, keys.state("lilgym", "looks", kind, int(scratch), int(tidy))
     if kind == "scatter" and scratch:
         items, counts = draw_scenes(kind, True, keys.states(key, 0, 3 * n), tidy=tidy)
-        rows = [tuple(map(tuple, items[scene, : int(counts[scene])].tolist())) for scene in range(3 * n)]
-        steady = [scene for scene, row in enumerate(rows) if planner.is_steady(row)][:n]
+        steady = [scene for scene in range(3 * n) if is_steady(items[scene], int(counts[scene]))][:n]
         items, counts = items[steady], counts[steady]
     else:
         items, counts = draw_scenes(kind, scratch, keys.states(key, 0, n), tidy=tidy)

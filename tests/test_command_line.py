@@ -1,0 +1,145 @@
+"""The front of the command line: list, doctor, completion, watch, sizes by part, progress, help that costs nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from recombine import kernels
+from recombine.cli import VERBS, main, parser_of
+from recombine.cli.completion import words_of
+from recombine.cli.doctor import ADDS
+from recombine.cli.list import folded
+from recombine.cli.printing import Standing, progress
+from recombine.families import FAMILIES, family
+
+
+@pytest.mark.parametrize("words", [["list"], *(["list", name] for name in FAMILIES), ["list", "--all"]])
+def test_list_fits_80_columns(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= 80
+
+
+def test_list_names_families_first_and_folds_series(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    told = capsys.readouterr().out
+    assert [line.split()[0] for line in told.splitlines() if line[:1].strip() and not line.startswith("recombine")] == list(
+        FAMILIES
+    )
+    assert main(["list", "scan"]) == 0
+    told = capsys.readouterr().out
+    assert "fewshot_num{1…1024}_rep{1…5}  (55 splits)" in told and "fewshot_num1_rep1\n" not in told
+    for name in FAMILIES:
+        assert sum(len(splits) for _, splits in folded(family(name))) == len(family(name).SPLITS)
+
+
+def test_doctor_knows_every_extra(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["needed"]["numpy"] == metadata.version("numpy")
+    declared = set(metadata.metadata("recombine").get_all("Provides-Extra") or ()) - {"dev", "docs"}
+    assert set(found["extras"]) == declared and found["extras"]["gym"]["packages"].keys() == {"gymnasium"}
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert set(ADDS) <= set(project["optional-dependencies"]), "every sentence is about an extra that exists"
+    assert main(["doctor"]) == 0
+    assert "GPU" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(re.search(rf"\b{verb}\b", script) for verb in VERBS)
+    assert "where" in script and "reascan" in script
+    binary = shutil.which(shell)
+    if binary is None:
+        return
+    (tmp_path / "script").write_text(script)
+    subprocess.run([binary, "-n", str(tmp_path / "script")], check=True)
+
+
+def test_bash_completes_verbs_and_options(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("needs bash")
+    assert main(["completion", "bash"]) == 0
+    (tmp_path / "c").write_text(capsys.readouterr().out)
+
+    def completed(*words: str) -> list[str]:
+        listed = " ".join(f"'{word}'" for word in words)
+        line = f"source {tmp_path}/c; COMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _recombine; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        return subprocess.run([bash, "-c", line], capture_output=True, text=True, check=True).stdout.split()
+
+    assert completed("recombine", "eval") == ["evaluate"]
+    assert completed("recombine", "evaluate", "--wh") == ["--where"]
+    assert "reascan" in completed("recombine", "show", "rea")
+
+
+def test_completion_knows_the_options_of_every_parser() -> None:
+    known = words_of()
+    assert set(known) == set(VERBS)
+    for verb in VERBS:
+        options = {name for action in parser_of(verb)._actions for name in action.option_strings if name.startswith("--")}
+        assert {name for name, _ in known[verb]} == options
+
+
+def test_watch_writes_a_film(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    film = tmp_path / "film.gif"
+    assert main(["watch", "GSCAN", "--out", str(film), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["solved"] is True
+    with Image.open(io.BytesIO(film.read_bytes())) as opened:
+        assert opened.format == "GIF" and opened.n_frames <= told["frames"] and opened.n_frames > 1
+    assert main(["watch", "TowerScratch", "--out", str(film)]) == 0
+    assert main(["watch", told["id"], "--act", "turn left, stay, STOP", "--out", str(film)]) == 0
+    assert "not solved" in capsys.readouterr().out
+    assert main(["watch", "GSCNA", "--out", str(film)]) == 2
+    assert main(["watch", "GSCAN", "--out", str(tmp_path / "film.png")]) == 2
+
+
+def test_sizes_by_part_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "d")
+    assert (
+        main(["generate", "gscan", "--part", "train", "--part", "test", "--size", "train=30,test=7", "--out", out, "--json"])
+        == 0
+    )
+    assert sorted(json.loads(capsys.readouterr().out)["counts"].values()) == [7, 30]
+    with pytest.raises(SystemExit):
+        main(["generate", "gscan", "--size", "train=x", "--out", out])
+
+
+def test_progress_counts_even_when_piped() -> None:
+    with progress("x", 10) as tick:
+        tick(4)
+        assert (Standing.done, Standing.total) == (4, 10)
+
+
+def test_compiling_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(kernels, "_HEARERS", [])
+    monkeypatch.setattr(kernels, "is_kept", lambda _name: False)
+    kernels.tell_of_compiling(told.append)
+    for name in ("recombine.draws", "recombine.draws"):
+        kernels._compiled.__wrapped__(name)
+    assert len(told) == 1 and told[0].startswith("compiling kernels, once")
+    monkeypatch.setattr(kernels, "is_kept", lambda _name: True)
+    kernels.tell_of_compiling(told.append)
+    kernels._compiled.__wrapped__("recombine.draws")
+    assert len(told) == 1
+
+
+def test_merge_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["generate", "scan", "--split", "simple", "--part", "test", "--size", "9", "--out", str(tmp_path / "d")]
+    assert main([*words, "--shard", "1/1"]) == 0
+    capsys.readouterr()
+    assert main(["merge", str(tmp_path / "d"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == {"simple/test": 9}
