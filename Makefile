@@ -50,7 +50,9 @@ EXTRAS_openenv := openenv,skyrl
 PINS_openenv := .venvs/torch.txt
 EXTRAS_verifiers := verifiers
 PINS_verifiers := .venvs/torch.txt
-GROUPS := trl inspect gym openenv verifiers
+EXTRAS_torchrl := torchrl
+PINS_torchrl := .venvs/torch.txt
+GROUPS := trl inspect gym openenv verifiers torchrl
 
 test-integrations: $(GROUPS:%=.venvs/%/.done) ## the plugs against the real libraries, one environment per group
 	for group in $(GROUPS); do .venvs/$$group/bin/python -m pytest -rs tests/integrations || exit 1; done

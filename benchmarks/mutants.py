@@ -101,7 +101,7 @@ def is_determined(example: Example) -> bool:
     from recombine.families.abstract import generate as making
     from recombine.families.abstract import operations, plan, task_kernel
     from recombine.families.abstract.answers import read_answer
-    from recombine.families.abstract.kernel import CODE_BASE, object_code
+    from recombine.families.abstract.effect_kernel import CODE_BASE, object_code
     from recombine.grid.codes import COLORS, SHAPES
 
     task, form = example.world, example.plan.form
@@ -138,10 +138,11 @@ def is_determined(example: Example) -> bool:
         run.look(desk.things[w], desk.counts[w], desk.sets, desk.fits[w], desk.rel[w])
     grammar = task_kernel.Grammar(plan.roots(), *plan.steps(), operations.table())
     k = len(task.demonstrations)
-    size = run.choose(desk, grammar, settings, np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64))
-    if size < 0 or run.missing_decoys(desk.fits[0], desk.rel[0], *form):
-        return False
     op = operations.numbers()[example.plan.operation]
+    order, survivors, rng = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64), np.zeros(1, dtype=np.uint64)
+    size = run.choose(desk, grammar, settings, form.encode(), grammar.table[op], order, survivors, rng)
+    if size < 0 or run.missing_decoys(desk.fits[0], desk.rel[0], np.array(form, dtype=np.int64), desk.weak):
+        return False
     mine = [int(desk.masks[h]) for h in range(size) if desk.forms[h] == form.encode()]
     return len(mine) == plan.READINGS[form.pattern] and all(mask >> desk.ops.tolist().index(op) & 1 for mask in mine)
 

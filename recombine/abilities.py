@@ -34,6 +34,14 @@ class Checking(Protocol):
 
 
 @runtime_checkable
+class Clustering(Protocol):
+    """What rows share, where it is not simply the column `CLUSTER`."""
+
+    def clusters(self, batch: Batch) -> Column:
+        """A column whose equal values share context: the unit of the statistics."""
+
+
+@runtime_checkable
 class Surveying(Protocol):
     """Figures about a whole file beyond its problems, printed by `audit` (a flat or nested mapping)."""
 
@@ -216,6 +224,9 @@ class State(Protocol):
 
     def expert(self) -> tuple[str, ...]:
         """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
+
+    def answer(self) -> str:
+        """What was done so far as an answer that the family's `score` reads; its mistakes have names. Empty if nothing was done."""
 
 
 @runtime_checkable

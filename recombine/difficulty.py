@@ -70,6 +70,13 @@ PATHS: Mapping[str, tuple[Level, ...]] = {
         Level("random", "test", {"pattern": "one_clause", "demonstrations": 2}),
         Level("random", "test", {"pattern": "two_clauses", "demonstrations": 2}),
     ),
+    "lexicon": (
+        Level("random", "test", {"words": 4}),
+        Level("random", "test", {"words": 6}),
+        Level("random", "test", {"words": 9}),
+        Level("longer", "test", {"words": 8}),
+        Level("longer", "test", {"words": 10}),
+    ),
 }
 """Family -> its levels, the easiest first."""
 

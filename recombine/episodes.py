@@ -148,6 +148,10 @@ class Episode:
         self._messages += [{"role": "assistant", "content": said}, turn.message]
         return turn
 
+    def answer(self) -> str:
+        """What was done so far, in the form of the family's answers, for the names of mistakes. Empty if nothing was done."""
+        return self._state.answer()
+
     def expert(self) -> tuple[str, ...]:
         """A plan from here to the goal, one action each; empty if the episode is over or no plan exists."""
         return self._state.expert()

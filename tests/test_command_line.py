@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+import recombine
 from recombine import kernels
 from recombine.cli import VERBS, main, parser_of
 from recombine.cli.completion import words_of
@@ -143,3 +144,81 @@ def test_merge_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     assert main(["merge", str(tmp_path / "d"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counts"] == {"simple/test": 9}
+
+
+def test_rows_with_prompts_are_written_beside_the_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import pyarrow.parquet as parquet
+
+    out = tmp_path / "rows"
+    words = ["generate", "gscan", "--part", "test", "--size", "3", "--out", str(out), "--with-prompts"]
+    assert main([*words, "--style", "direct", "--sight", "picture", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    [file] = told["prompts"]
+    assert file == f"{out}-prompts/compositional/test.parquet"
+    rows = parquet.read_table(file).to_pylist()
+    made = recombine.load(out, part="test")
+    assert [row["id"] for row in rows] == [example.id for example in made]
+    assert all(recombine.Scorer()(row["id"], f"Answer: {row['answer']}").value == 1.0 for row in rows)
+    assert rows[0]["images"][0]["bytes"].startswith(b"\x89PNG") and "Rules:" not in str(rows[0]["prompt"])
+    assert main(words) == 0
+    assert f"prompts: {file}" in capsys.readouterr().out
+    assert "Rules:" in str(parquet.read_table(file).to_pylist()[0]["prompt"])
+    for wrong in (["--style", "loud"], ["--shard", "1/2"], ["--format", "native"]):
+        assert main([*words, *wrong]) == 2
+    assert main(["generate", "gscan", "--size", "3", "--out", str(tmp_path / "x"), "--sight", "picture"]) == 2
+    assert not (tmp_path / "x").exists()
+
+
+def test_every_verb_that_finds_something_can_print_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    speakers = {
+        verb
+        for verb in VERBS
+        if "--json" not in {name for action in parser_of(verb)._actions for name in action.option_strings}
+    }
+    # A script, two servers and pictures have no findings; the acts of exam and study have their own; identify and rules write files.
+    assert speakers <= {"completion", "mcp", "serve", "show", "exam", "study", "identify", "rules"}
+    assert main(["train", "list", "--json"]) == 0
+    assert {"model", "reads", "what"} == set(json.loads(capsys.readouterr().out)["models"][0])
+    assert main(["reproduce", "list", "--json"]) == 0
+    assert "nacs-table1" in json.loads(capsys.readouterr().out)["tables"]
+    assert main(["reproduce", "nacs-table1", "--json", "--out", str(tmp_path)]) == 0
+    assert "smoke" in json.loads(capsys.readouterr().out)["scales"]
+    assert main(["path", "verl", "--json"]) == 0
+    assert Path(json.loads(capsys.readouterr().out)["path"]).exists()
+
+
+def test_evaluate_and_audit_know_their_totals(tmp_path: Path) -> None:
+    from recombine.data.audit import count_rows
+    from recombine.evaluate.answers import Answer
+    from recombine.evaluate.evaluate import evaluate_all, planned_rows
+
+    out = tmp_path / "rows"
+    assert main(["generate", "scan", "--split", "simple", "--part", "test", "--size", "30", "--out", str(out)]) == 0
+    answers = {"m": {e.id: Answer(e.id, e.answer) for e in recombine.load(out, part="test")}}
+    for baselines in (["majority"], ["all-baselines"]):
+        counted: list[int] = []
+        evaluate_all([out], answers, baselines=baselines, on_rows=counted.append)
+        assert sum(counted) == planned_rows([out], answers, baselines)
+    some = frozenset(list(answers["m"])[:10])
+    assert planned_rows([out], answers, [], rows=some) == 10
+    assert (
+        main(
+            [
+                "generate",
+                "scan",
+                "--split",
+                "simple",
+                "--part",
+                "test",
+                "--size",
+                "20",
+                "--format",
+                "native",
+                "--out",
+                str(tmp_path / "n"),
+            ]
+        )
+        == 0
+    )
+    [file] = [path for path in (tmp_path / "n").rglob("*.txt") if "test" in path.name]
+    assert count_rows(file, "scan") == 20

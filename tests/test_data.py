@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import recombine
@@ -332,3 +333,25 @@ def test_card_says_how_to_make_it_again(tmp_path: Path) -> None:
     assert tree(tmp_path / "again") == tree(folder.path)
     for heading in ("## Claims", "## Datasheet", "## Citation", "![action_length]"):
         assert heading in card
+
+
+def test_the_card_shows_dials_of_training_beside_those_of_the_test(tmp_path: Path) -> None:
+    folder = recombine.generate("reascan", tmp_path / "c1", split=["all", "c1"], part=["train", "test"], size=60)
+    card = (folder.path / "README.md").read_text()
+    rows = {tuple(line.split(" | ")[:2]): line for line in card.splitlines() if line.startswith("| c1/test")}
+    assert "1.000 ✱" in rows["| c1/test", "clauses"]
+    assert "object_count" in rows["| c1/test", "object_count"]
+    for name in ("object_count", "object_count-in-training"):
+        assert f"figures/{name}.svg" in card
+        assert (folder.path / "figures" / f"{name}.svg").read_text().startswith("<svg")
+
+
+def test_the_distance_of_dials_is_kolmogorovs() -> None:
+    from scipy.stats import ks_2samp
+
+    from recombine.data.contrast import distance
+
+    chance = np.random.default_rng(3)
+    for sizes in ((1, 1), (50, 70), (400, 300)):
+        a, b = (chance.integers(0, 9, size) for size in sizes)
+        assert distance(a, b) == pytest.approx(ks_2samp(a, b).statistic)

@@ -457,3 +457,9 @@ def test_the_page_about_environments_runs(tmp_path: Path) -> None:
     for block in blocks:
         done = subprocess.run([sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("recombine/ReaSCAN-v0", "horizon"), ("recombine/TowerScratch-v0", "horizon")])
+def test_an_unknown_argument_names_the_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(UsageError, match=f"Did you mean '{nearest}'"):
+        gym.make(name, horizons=3)

@@ -78,7 +78,7 @@ def test_charts_are_objects_that_can_be_saved(tmp_path: Path) -> None:
     assert drawn and all(isinstance(figure, Figure) for figure in drawn)
     assert drawn[0]._repr_svg_().startswith("<svg")
     assert drawn[0].save(tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
-    assert drawn[0].save(str(tmp_path / "a.svg")).read_text() == drawn[0].svg
+    assert drawn[0].save(str(tmp_path / "a.svg")).read_text().startswith(drawn[0].svg)
     with pytest.raises(UsageError, match="suffix"):
         drawn[0].save(tmp_path / "a.doc")
     assert "width='100'" in charts.scaled("<svg width='50' height='5'><rect width='7'/></svg>", 2)

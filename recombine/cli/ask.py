@@ -2,6 +2,7 @@
 
 recombine ask reascan --split a1 --size 400 --model NAME --endpoint https://HOST/v1 --price 3,15 --out runs/a1
 recombine ask scan --split length --model hf:PATH --out runs/local
+recombine ask reascan --act --size 100 --model NAME --endpoint http://localhost:8000/v1 --out runs/acting
 
 The endpoint speaks the OpenAI chat protocol; its key is read from RECOMBINE_API_KEY (or OPENAI_API_KEY) and written nowhere.
 A run is a folder: killed or stopped, it is finished by the same command, and no row with a reply is asked again. --dry-run shows
@@ -14,7 +15,6 @@ import argparse
 import json
 import math
 import shlex
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,12 @@ from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
-    from recombine.evaluate.ask import Answerer, Asked, Caps
-    from recombine.evaluate.endpoint import Reply
+    from recombine.abilities import Sight
+    from recombine.evaluate.acting import Acting
+    from recombine.evaluate.ask import Answerer, Asked
+    from recombine.evaluate.budget import Caps
     from recombine.evaluate.outcomes import Outcome
     from recombine.evaluate.prices import Price
-    from recombine.models.hf import LocalModel
-
-RESERVED = ("messages", "model", "stream", "n")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--fresh-shots", action="store_true", help="draw other examples for every row (default: the same ones)")
     parser.add_argument("--out", metavar="DIR", help="the folder of the run; taken up again if it exists")
+    acting = parser.add_argument_group("acting, turn by turn, in worlds of gscan, reascan, lilgym and abstract")
+    acting.add_argument(
+        "--act", action="store_true", help="play each row's episode: the model acts, sees the world and acts again"
+    )
+    acting.add_argument("--turns", type=whole_number, metavar="N", help="the most replies in one episode (default 20)")
+    acting.add_argument(
+        "--setting", dest="settings", action="append", default=[], metavar="NAME=VALUE",
+        help="a setting of the episodes, such as goal=sequence or horizon=40",
+    )  # fmt: skip
     money = parser.add_argument_group("what it may use")
     money.add_argument("--price", metavar="IN,OUT", help="price per million tokens, needed unless the model is on this machine")
     money.add_argument(
@@ -115,7 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_part(arguments: argparse.Namespace) -> tuple[int, Outcome | None]:
     """Ask about one part: the exit code, and the outcome if something was asked."""
-    from recombine.evaluate.ask import Caps, ask, estimate
+    from recombine.evaluate.ask import ask, estimate
+    from recombine.evaluate.budget import Caps
 
     price = price_of(arguments)
     asked, answerer = _asked(arguments)
@@ -177,8 +186,8 @@ def _read_batch(arguments: argparse.Namespace) -> tuple[Answerer, Caps, set[str]
     """The results as an answerer, no caps (they are paid for), and which questions they answer."""
     from pathlib import Path
 
-    from recombine.evaluate.ask import Caps
     from recombine.evaluate.batches import BatchReplies, read_batch
+    from recombine.evaluate.budget import Caps
 
     replies = read_batch(Path(arguments.read_batch))
     return BatchReplies(replies), Caps(), set(replies)
@@ -202,11 +211,9 @@ def price_of(arguments: argparse.Namespace) -> Price:
 
 def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     """What is asked, and who answers."""
-    from recombine.abilities import Sight
+    from recombine.cli.ask_model import batch_model, endpoint_model, local_model
     from recombine.data.datasets import load
     from recombine.evaluate.ask import Asked, train_part
-    from recombine.evaluate.batches import BatchReplies
-    from recombine.evaluate.endpoint import Endpoint, Patience
     from recombine.evaluate.prompts import Prompter
 
     options: dict[str, Any] = options_of(arguments)
@@ -220,6 +227,9 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
         **options,
     )
     sights: dict[str | None, Sight] = {None: "text", "instead": "picture", "beside": "both"}
+    acting = _acting(arguments, sights[arguments.image])
+    if acting is not None:
+        acting.episode(rows[0])  # a family without episodes, or an unknown setting, is an error before anything is asked
     train = train_part(rows, arguments.split, options) if arguments.shots else ()
     prompter = Prompter(
         rows.family, arguments.style, sights[arguments.image], arguments.shots, arguments.fresh_shots, train, rows.job.seed
@@ -227,111 +237,41 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     if not 1 <= arguments.max_tokens <= 10_000_000:
         raise UsageError(f"--max-tokens is {arguments.max_tokens}, but must be at least 1.")
     if arguments.model.startswith("hf:"):
-        if arguments.endpoint or arguments.body:
-            raise UsageError("hf: models need neither --endpoint nor --body.")
-        if arguments.samples != 1:
-            raise UsageError("hf: models decode greedily, so that several samples are copies of one; leave out --samples.")
-        if arguments.image:
-            raise UsageError("hf: models are asked in words only; leave out --image.")
-        local = Local(arguments.model.removeprefix("hf:"), arguments.max_tokens, arguments.device)
-        settings = {"decoding": "greedy", "weights": "" if arguments.dry_run else local.model.fingerprint}
-        return Asked(
-            rows, prompter, arguments.model, "", settings, arguments.max_tokens, arguments.size, arguments.system
-        ), local
-    is_batch = bool(arguments.write_batch or arguments.read_batch)
-    if is_batch and (arguments.endpoint or arguments.stream):
-        raise UsageError("a batch file needs neither --endpoint nor --stream: you send it yourself.")
-    if not 1 <= arguments.samples <= 1_000:
-        raise UsageError(f"--samples is {arguments.samples}, but must be 1 to 1,000.")
-    if arguments.samples > 1 and not arguments.temperature:
-        raise UsageError("several samples at temperature 0 are copies of one; say --temperature, such as 0.7.")
-    if is_batch:
-        settings = _settings(arguments)
-        longest = _longest_reply(settings)
-        asked = Asked(
-            rows, prompter, arguments.model, "batch", settings, longest, arguments.size, arguments.system, arguments.samples
-        )
-        return asked, BatchReplies({})
-    if not arguments.endpoint:
-        raise UsageError("--endpoint is missing: the address of an OpenAI-compatible server, such as http://localhost:8000/v1.")
-    if arguments.stream and not 0 < arguments.chunk_timeout <= 86_400:
-        raise UsageError(f"--chunk-timeout is {arguments.chunk_timeout:g}, but must be above 0 and at most 86,400 seconds.")
-    if not (0 < arguments.timeout <= 86_400 and arguments.retries <= 100 and 0 <= arguments.backoff <= 600):
-        raise UsageError("--timeout takes 0 to 86,400 seconds, --retries at most 100, --backoff 0 to 600 seconds.")
-    settings = _settings(arguments)
-    patience = Patience(arguments.timeout, arguments.retries, arguments.backoff)
-    endpoint = Endpoint(
-        arguments.endpoint, arguments.model, settings, patience, connections=max(1, arguments.concurrency),
-        allow_http=arguments.allow_http, per_minute=arguments.per_minute,
-        chunk_seconds=arguments.chunk_timeout if arguments.stream else None,
-    )  # fmt: skip
+        model = local_model(arguments)
+    elif arguments.write_batch or arguments.read_batch:
+        model = batch_model(arguments)
+    else:
+        model = endpoint_model(arguments)
     asked = Asked(
-        rows, prompter, arguments.model, endpoint.url, settings, _longest_reply(settings), arguments.size, arguments.system,
-        arguments.samples,
+        rows, prompter, arguments.model, model.place, model.settings, model.longest_reply, arguments.size, arguments.system,
+        arguments.samples, acting,
     )  # fmt: skip
-    return asked, endpoint
+    return asked, model.answerer
 
 
-def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The fields of the request besides model and messages."""
-    settings: dict[str, Any] = {"temperature": arguments.temperature, "max_tokens": arguments.max_tokens}
-    for word in arguments.body:
-        name, equals, text = word.partition("=")
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value, equals = None, ""
-        if not equals or not name or name in RESERVED:
-            raise UsageError(f"--body {shown(word)} is not NAME=JSON with another name than {', '.join(RESERVED)}.")
-        settings[name] = value
-    return {name: value for name, value in settings.items() if value is not None}
+def _acting(arguments: argparse.Namespace, sight: Sight) -> Acting | None:
+    """How rows are acted in; None if they are answered at once."""
+    from recombine.evaluate.acting import Acting
 
-
-def _longest_reply(settings: dict[str, Any]) -> int:
-    """The most tokens that a reply may have by these settings; caps need to know."""
-    limits = [settings[name] for name in ("max_tokens", "max_completion_tokens") if name in settings]
-    if not limits or not all(isinstance(limit, int) and not isinstance(limit, bool) and limit > 0 for limit in limits):
-        raise UsageError("a request needs max_tokens or max_completion_tokens, a whole number: without it no cap can hold.")
-    return int(min(limits))
-
-
-class Local:
-    """A local Hugging Face model as an answerer; loaded when first needed."""
-
-    def __init__(self, folder: str, max_tokens: int, device: str) -> None:
-        self.folder, self.max_tokens, self.device = folder, max_tokens, device
-        self._model: LocalModel | None = None
-
-    @property
-    def model(self) -> LocalModel:
-        """The model itself."""
-        if self._model is None:
-            try:
-                from recombine.models.hf import LocalModel
-            except ImportError as problem:
-                raise UsageError(
-                    f"hf: models need the `train` extra: pip install 'recombine[train]' ({problem.name})."
-                ) from None
-            self._model = LocalModel(self.folder, self.device)
-        return self._model
-
-    async def __aenter__(self) -> Local:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    if not arguments.act:
+        if arguments.turns is not None or arguments.settings:
+            raise UsageError("--turns and --setting belong to --act.")
         return None
-
-    async def ask(self, name: str, messages: list[dict[str, Any]], before: Callable[[], None]) -> Reply:  # noqa: ARG002
-        """One reply."""
-        import time
-
-        from recombine.evaluate.endpoint import Reply
-
-        before()
-        began = time.monotonic()
-        said = self.model.complete(messages, self.max_tokens)
-        seconds = round(time.monotonic() - began, 3)
-        return Reply(said.text, said.finish, "", f"hf:{self.folder}", "", said.tokens_in, said.tokens_out, seconds=seconds)
+    if arguments.shots or arguments.fresh_shots or arguments.style == "step_by_step":
+        raise UsageError("--act takes --style direct or rules, and no --shots.")
+    if arguments.write_batch or arguments.read_batch:
+        raise UsageError("--act needs each reply before the next request; a batch file cannot give it.")
+    settings: dict[str, Any] = {}
+    for word in arguments.settings:
+        name, equals, text = word.partition("=")
+        if not equals or not name or name in settings:
+            raise UsageError(f"--setting {shown(word)} is not NAME=VALUE with a name that was not given before.")
+        try:
+            settings[name] = json.loads(text)
+        except (ValueError, RecursionError):
+            settings[name] = text
+    turns = {} if arguments.turns is None else {"turns": arguments.turns}
+    return Acting(sight, arguments.style == "rules", settings=settings, **turns)
 
 
 # --- printing --------------------------------------------------------------------------------------------------------
@@ -345,8 +285,9 @@ def _show(asked: Asked, expected: Any, as_json: bool) -> None:
     say("-" * 80)
     say(f"{expected.rows:,} rows of {asked.rows.job.key}; nothing was asked.")
     _say_freshness(asked)
-    say(f"about {expected.tokens_in:,} tokens to read, at most {expected.most_tokens_out:,} to write")
-    say(f"about {expected.cost_in:,.2f} for reading, at most {expected.most_cost:,.2f} in all (repeated attempts apart)")
+    read = "about" if asked.acting is None else "in the first turns about"
+    say(f"{read} {expected.tokens_in:,} tokens to read, at most {expected.most_tokens_out:,} to write")
+    say(f"{read} {expected.cost_in:,.2f} for reading, at most {expected.most_cost:,.2f} in all (repeated attempts apart)")
 
 
 def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> None:
@@ -361,18 +302,22 @@ def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> No
     say(
         f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far"
     )
-    _say_more(outcome)
+    if asked.acting is not None:
+        say("right means solved: `recombine evaluate` plays every episode again and judges its end.")
+    _say_more(outcome, asked.acting is not None)
     if outcome.stopped:
         say(f"stopped: {outcome.stopped}. Raise the cap and run the same command to go on.")
     _say_next(asked, arguments)
 
 
-def _say_more(outcome: Outcome) -> None:
+def _say_more(outcome: Outcome, is_acting: bool) -> None:
     """The lenient reading, several samples, and what a right answer costs."""
-    say(f"read strictly {outcome.mean:.1%}, read leniently {outcome.lenient:.1%} (answers in lenient.jsonl)")
+    if not is_acting:
+        say(f"read strictly {outcome.mean:.1%}, read leniently {outcome.lenient:.1%} (answers in lenient.jsonl)")
     if outcome.passes:
         shown_ones = [k for k in outcome.passes if k in (1, 2, 5, 10, 20, 50, 100) or k == outcome.samples]
         say("pass@k: " + ", ".join(f"{k}: {outcome.passes[k]:.1%}" for k in shown_ones))
+    if outcome.majority is not None:
         say(f"the commonest of {outcome.samples} answers: {outcome.majority:.1%} right (answers in majority.jsonl)")
     if outcome.per_right:
         units = {"tokens_in": "tokens read", "tokens_out": "tokens written", "tokens_reasoning": "tokens of reasoning"}

@@ -6,6 +6,7 @@ Exit code 0: no error; 1: errors; 2: the file cannot be read.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from recombine.cli.printing import PAGE, print_json, print_table, progress, say
@@ -27,12 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit and print the findings."""
-    from recombine.data.audit import audit, flat
+    from recombine.data.audit import audit, count_rows, flat
     from recombine.data.rows import audit_rows, read_rows
     from recombine.files import own_file, write_text
 
     page_file = own_file(arguments.html, PAGE) if arguments.html else None
-    with progress("audit", 0) as tick:
+    is_watched = sys.stderr.isatty() and arguments.family != "rows"
+    with progress("audit", count_rows(arguments.file, arguments.family) if is_watched else 0) as tick:
         if arguments.family == "rows":
             other = read_rows(Path(arguments.against)) if arguments.against else ()
             found = audit_rows(read_rows(Path(arguments.file)), other, path=arguments.file)

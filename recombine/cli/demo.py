@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recombine.cli.printing import say
+from recombine.cli.printing import print_as, say
 from recombine.cli.requests import whole_number
 from recombine.errors import UsageError
 from recombine.files import Kind, holds, is_report
@@ -45,10 +45,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=whole_number, default=0, metavar="K", help="a whole number")
     parser.add_argument("--all", action="store_true", help="report every family; compiles kernels first (about a minute, once)")
+    parser.add_argument("--json", action="store_true", help="print where the pages are as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """The gallery first, then the report; exit 1 if a single row is wrong."""
+    found = print_as(arguments.json, lambda: _make(arguments))
+    return 1 if found["wrong_rows"] else 0
+
+
+def _make(arguments: argparse.Namespace) -> dict[str, Any]:
     from recombine import __version__
     from recombine.evaluate.evaluate import join_evaluations
     from recombine.evaluate.report import write_report
@@ -74,7 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
     if errors:
         _tell(f"{errors} rows are wrong.")
     _tell(f"open {out / 'index.html'}")
-    return 1 if errors else 0
+    return {
+        "page": str(out / "index.html"),
+        "report": str(out / "report" / "index.html"),
+        "puzzles": len(puzzles),
+        "wrong_rows": errors,
+    }
 
 
 def _tell(text: str) -> None:

@@ -15,6 +15,7 @@ from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.cli.requests import whole_number
 from recombine.errors import UsageError, shown
 from recombine.files import Kind, begins_with, holds, is_report
+from recombine.signature import is_signed
 
 if TYPE_CHECKING:
     from recombine.evaluate.answers import Answer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 REPORT = Kind("a report of `recombine evaluate`", is_report)
 FIGURES = Kind(
     "figures of `recombine evaluate`",
-    lambda folder: (folder / "accuracy.svg").is_file() and begins_with(b"<svg")(folder / "accuracy.svg"),
+    lambda folder: (folder / "accuracy.svg").is_file() and is_signed(".svg")(folder / "accuracy.svg"),
 )
 PAIRS_REPORT = Kind(
     "a report on matched pairs",
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate, print the headline, write the report."""
     from recombine.data.fresh import expand
     from recombine.evaluate.answers import read_ids
-    from recombine.evaluate.evaluate import evaluate_all
+    from recombine.evaluate.evaluate import evaluate_all, planned_rows
     from recombine.evaluate.export import latex, write_figures
     from recombine.evaluate.findings import findings
     from recombine.evaluate.report import write_report
@@ -96,15 +97,18 @@ def run(arguments: argparse.Namespace) -> int:
     figures = own_folder(arguments.figures, FIGURES) if arguments.figures else None
     table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
-    with progress("evaluate", 0) as tick:
-        folders, suite = expand(arguments.data)
+    folders, suite = expand(arguments.data)
+    baselines = arguments.baselines or ["majority"]
+    only = read_ids(Path(arguments.rows)) if arguments.rows else None
+    total = 0 if arguments.where else planned_rows(folders, answers, baselines, arguments.part, only)
+    with progress("evaluate", total) as tick:
         evaluation = evaluate_all(
             folders,
             answers,
-            baselines=arguments.baselines or ["majority"],
+            baselines=baselines,
             parts=arguments.part,
             missing=arguments.missing,
-            rows=read_ids(Path(arguments.rows)) if arguments.rows else None,
+            rows=only,
             where=arguments.where,
             on_rows=tick,
         )

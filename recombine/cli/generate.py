@@ -60,6 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="I/N",
         help="make only every N-th shard from the I-th; `recombine merge` seals the folder",
     )
+    prompts = parser.add_argument_group("rows with prompts beside them, in OUT-prompts: prompt, answer, id and images")
+    prompts.add_argument("--with-prompts", action="store_true", help="also write every row as a prompt for a language model")
+    prompts.add_argument("--style", metavar="S", help="with --with-prompts: direct, step_by_step or rules (default)")
+    prompts.add_argument(
+        "--sight", choices=("text", "picture", "both"), help="with --with-prompts: how the world is shown (default text)"
+    )
     parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
 
 
@@ -68,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.data.freshness import freshness
     from recombine.data.generate import run as carry_out
 
+    _check_prompts(arguments)
     if arguments.pairs is not None:
         return _run_pairs(arguments)
     if arguments.suite == "fresh":
@@ -87,8 +94,10 @@ def run(arguments: argparse.Namespace) -> int:
         say("shard {} of {} is done; when all are: recombine merge {}".format(*arguments.shard, arguments.out))
         return 0
     manifest = folder.manifest
+    prompts = _write_prompts(arguments) if arguments.with_prompts else []
     if arguments.json:
-        print_json({key: value for key, value in manifest.items() if key != "plan"})
+        told = {key: value for key, value in manifest.items() if key != "plan"}
+        print_json({**told, **({"prompts": prompts} if prompts else {})})
         return 0
     rows = [(p["split"], p["part"], f"{p['rows']:,}", p["fingerprint"]) for p in manifest["parts"]]
     print_table("", ("split", "part", "rows", "fingerprint"), rows)
@@ -98,9 +107,36 @@ def run(arguments: argparse.Namespace) -> int:
     for part in plan.parts:
         if sentence := freshness(folder.family, part):
             say(sentence)
+    for file in prompts:
+        say(f"prompts: {file}")
     say(f"{arguments.out}: fingerprint {manifest['fingerprint']}")
     sys.stdout.flush()
     return 0
+
+
+def _check_prompts(arguments: argparse.Namespace) -> None:
+    """Bad words about prompts are errors before a row is made."""
+    from recombine.errors import UnknownName, UsageError
+    from recombine.evaluate.prompts import STYLES
+
+    if not arguments.with_prompts:
+        if arguments.style is not None or arguments.sight is not None:
+            raise UsageError("--style and --sight belong to --with-prompts.")
+        return
+    if arguments.pairs is not None or arguments.shard is not None or arguments.suite == "fresh" or arguments.format == "native":
+        raise UsageError(
+            "--with-prompts needs a whole folder of parquet or jsonl; leave out --pairs, --shard, --suite fresh and native."
+        )
+    if arguments.style is not None and arguments.style not in STYLES:
+        raise UnknownName("style", arguments.style, STYLES)
+
+
+def _write_prompts(arguments: argparse.Namespace) -> list[str]:
+    """The rows as prompts, in a folder beside theirs; the names of the files."""
+    from recombine.evaluate.layouts import Asked, export
+
+    asked = Asked(arguments.style or "rules", arguments.sight or "text")
+    return [str(file) for file in export(arguments.out, "trl", f"{arguments.out.rstrip('/')}-prompts", asked)]
 
 
 def _fresh(arguments: argparse.Namespace) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from recombine.cli.printing import print_json
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine path`."""
@@ -17,11 +19,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOOL",
         help="lm-eval (a folder of tasks), verl, openrlhf (a reward function), nemo-gym or openenv (a configuration)",
     )
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the path."""
     from recombine.integrations import path_of
 
-    sys.stdout.write(f"{path_of(arguments.tool)}\n")
+    found = str(path_of(arguments.tool))
+    if arguments.json:
+        print_json({"tool": arguments.tool, "path": found})
+    else:
+        sys.stdout.write(f"{found}\n")
     return 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 from recombine.errors import printable
@@ -27,6 +27,16 @@ def print_json(value: Any) -> None:
     if not text.isascii():
         text = "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
     sys.stdout.write(text + "\n")
+
+
+def print_as(is_json: bool, work: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Do the work, which prints for people and returns what it found. As JSON, the findings go out and the rest to standard error."""
+    if not is_json:
+        return work()
+    with redirect_stdout(sys.stderr):
+        found = work()
+    print_json(found)
+    return found
 
 
 def say(text: str) -> None:

@@ -12,8 +12,10 @@ import argparse
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from recombine.cli.printing import print_table, say
+from recombine import moved
+from recombine.cli.printing import print_as, print_table, say
 from recombine.cli.requests import whole_number
 from recombine.errors import FileError, UnknownName, shown
 from recombine.files import parse_json
@@ -35,11 +37,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--files", metavar="FOLDER", help="translation: folder with the sentence pairs; CLUTRR: encoder instead of BERT"
     )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--templates", metavar="FILE", help="CLUTRR: word the stories with the original authors' template file")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the cells, print the table, write JSON and Markdown."""
+    print_as(arguments.json, lambda: _run(arguments))
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     from recombine.models.tables import TABLES
 
     titles = {name: table.title for name, table in TABLES.items()} | {
@@ -48,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.table == "list":
         print_table("", ["table", "what"], list(titles.items()))
-        return 0
+        return {"tables": titles}
     if arguments.table not in titles:
         raise UnknownName("table", arguments.table, titles)
     if arguments.table == DECODER:
@@ -56,7 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
     scales = _scales(arguments.table, arguments.files or "")
     if arguments.scale is None:
         _list_scales(arguments.table, scales, Path(arguments.out))
-        return 0
+        return {"table": arguments.table, "scales": scales}
+    if arguments.scale in moved.SCALES:
+        say(
+            f"the scale {arguments.scale!r} is called {moved.SCALES[arguments.scale]!r} now; the old name goes with the next release."
+        )
+        arguments.scale = moved.SCALES[arguments.scale]
     if arguments.scale not in scales:
         raise UnknownName("scale", arguments.scale, scales)
     from recombine.files import Kind, holds, own_folder
@@ -82,10 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
     print_table(report.title, report.header, report.rows)
     say(report.scale)
     say(f"written: {report.json_path}, {report.markdown_path}")
-    return 0
+    return {
+        "title": report.title, "scale": report.scale, "rows": [dict(zip(report.header, row, strict=True)) for row in report.rows],
+        "json": str(report.json_path), "markdown": str(report.markdown_path),
+    }  # fmt: skip
 
 
-def _draw_decoder(out: str) -> int:
+def _draw_decoder(out: str) -> dict[str, Any]:
     """Figure 2 of NACS as an SVG file, and its connections as a table."""
     from recombine.files import Kind, own_folder, writing
     from recombine.models.figure_decoder import TITLE, decoders, edges, figure
@@ -103,7 +119,11 @@ def _draw_decoder(out: str) -> int:
     ]
     print_table(TITLE, ("name", "connection", *found), rows)
     say(f"written: {path}")
-    return 0
+    return {
+        "title": TITLE,
+        "drawing": str(path),
+        "connections": [dict(zip(("name", "connection", *found), row, strict=True)) for row in rows],
+    }
 
 
 def _scales(table: str, files: str) -> dict[str, str]:

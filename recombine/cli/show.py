@@ -17,7 +17,6 @@ from recombine.cli.printing import print_json, say
 from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.core import Example
 from recombine.errors import UsageError, shown
-from recombine.files import Kind, begins_with
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.data.datasets import example
     from recombine.errors import UnknownName
     from recombine.files import own_file, writing
+    from recombine.signature import picture_kind, signed
 
     if arguments.random and arguments.index:
         raise UsageError("--random chooses the row; leave out --index.")
@@ -65,8 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
         picture = found.render(medium)
         raw = picture.encode() if isinstance(picture, str) else picture
         if arguments.save:
-            with writing(own_file(arguments.save, _kind(medium))) as out:
-                out.write(raw)
+            suffix = Path(arguments.save).suffix.lower()
+            with writing(own_file(arguments.save, picture_kind(suffix))) as out:
+                out.write(signed(raw, suffix))
         else:
             _print(raw, medium)
         return 0
@@ -166,12 +167,6 @@ def _print(raw: bytes, medium: str) -> None:
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(raw)
-
-
-def _kind(medium: str) -> Kind:
-    """What a file may hold that a picture of this medium replaces."""
-    beginnings = {"png": b"\x89PNG", "svg": b"<svg"}
-    return Kind(f"a picture as {medium}", begins_with(beginnings[medium]) if medium in beginnings else lambda _: False)
 
 
 def _medium_of(path: str, wanted: str | None) -> str:

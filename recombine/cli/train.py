@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from recombine.cli.printing import print_table, say
+from recombine.cli.printing import print_as, print_table, say
 from recombine.cli.requests import add_request, options_of, request_words, whole_number
 from recombine.errors import UsageError, shown
 
@@ -40,18 +41,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--env", metavar="E", help="for ppo: TowerScratch, TowerFlipIt, ScatterScratch or ScatterFlipIt")
     parser.add_argument("--policy", metavar="P", default="set", help="for ppo: set (default), cbert or vilt")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, or print the models."""
+    print_as(arguments.json, lambda: _run(arguments))
+    return 0
+
+
+def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     from recombine.models import MODELS
     from recombine.models.machines import MACHINES
 
     if arguments.model == "list":
         known = [(name, entry.reads, entry.about) for name, entry in MODELS.items()]
         known += [(name, entry.reads, entry.about) for name, entry in MACHINES.items()]
-        print_table("", ["model", "reads", "what"], [*known, ("ppo", "statement, scene", "reinforcement learning on lilGym")])
-        return 0
+        known += [("ppo", "statement, scene", "reinforcement learning on lilGym")]
+        print_table("", ["model", "reads", "what"], known)
+        return {"models": [dict(zip(("model", "reads", "what"), row, strict=True)) for row in known]}
     if arguments.model == "ppo":
         from recombine.rl.command import run_ppo
 
@@ -69,18 +77,16 @@ def run(arguments: argparse.Namespace) -> int:
     plan = plan_for(arguments.model, _pairs(arguments.settings), arguments.run_seed)
     out = own_folder(arguments.out, RUN_FOLDER)
     learning = learning_parts(request_of(arguments), arguments.part, arguments.validation)
-    from dataclasses import replace
-
     with reporting(out if arguments.tensorboard else None, plan.training.epochs) as report:
         result = train(replace(plan, data=learning.note), learning.fit, learning.validation, out, report, arguments.device)
     say(f"best validation score {100 * result.best:.2f} % after epoch {result.best_epoch} of {result.epochs}; {result.stopped}")
     words = f"{shlex.quote(arguments.out)} --data {shlex.quote(arguments.data)}{request_words(arguments, with_part=False)}"
     say(f"{result.seconds:,.0f} s in all")
     say(f"next: recombine predict {words} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
-    return 0
+    return {"run": arguments.out, **asdict(result)}
 
 
-def _run_machine(arguments: argparse.Namespace) -> int:
+def _run_machine(arguments: argparse.Namespace) -> dict[str, Any]:
     """Train a machine; print what it cost, what is built in, what is learnt, and its lexicon."""
     from recombine.models.machines import fit_rows, train_machine
 
@@ -103,7 +109,7 @@ def _run_machine(arguments: argparse.Namespace) -> int:
     say(f"{', '.join(f'{count:,} {what}' for what, count in result.sizes.items())}; {result.cpu_seconds:,.1f} CPU-seconds")
     words = f"{shlex.quote(arguments.out)} --data {shlex.quote(arguments.data)}{request_words(arguments, with_part=False)}"
     say(f"next: recombine predict {words} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
-    return 0
+    return {"run": arguments.out, **asdict(result), "lexicon": machine.lines()}
 
 
 def print_lexicon(name: str, lines: list[tuple[str, ...]]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from recombine.abilities import Noting
 from recombine.core import Example, Family
+from recombine.data import contrast
 from recombine.data.certificate import card_lines
 from recombine.data.croissant import write_croissant
 from recombine.data.folders import Folder
@@ -124,11 +125,14 @@ def _looks(source: Folder, folder: Path) -> str:
     """Pictures of the distributions, and how far the shortcut readers get, of the last part."""
     number = len(source.plan.parts) - 1
     job = source.plan.parts[number].job
-    lines = [f"## A look at {job.split}/{job.part}", ""]
+    lines = [*contrast.card_lines(source), f"## A look at {job.split}/{job.part}", ""]
     found = part_stats(source, number, most_rows=CARD_ROWS)
+    training = dict(contrast.pictures(source)) if number != contrast.training_of(source) else {}
     for name in _worth_a_picture(found, source.family):
-        write_text(folder / "figures" / f"{name}.svg", found[name].picture() + "\n")
-        lines.append(f"![{name}](figures/{name}.svg)")
+        drawn = {name: found[name].picture()} | ({f"{name}-in-training": training[name]} if name in training else {})
+        for title, picture in drawn.items():
+            write_text(folder / "figures" / f"{title}.svg", picture + "\n")
+        lines.append(" ".join(f"![{title}](figures/{title}.svg)" for title in drawn))
     examples = islice(_examples(source, number), SHORTCUT_ROWS)
     scores = shortcut_scores(examples)
     if not scores:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.batches import join, take
-from recombine.columns import Coded, Column, Ragged, Text
+from recombine.columns import Coded, Column, Ragged, Text, values_of
 from recombine.core import Batch, ColumnType, Job
 from recombine.errors import FileError, shown
 
@@ -102,7 +102,7 @@ def from_arrow(table: pa.Table, job: Job) -> Batch:
     columns = {name: _column(_chunk(table, name)) for name in table.column_names if name != "id"}
     tails = cast(Text, _column(_chunk(table, "id")))
     try:
-        indices = np.array([int(tails[row].rpartition("/")[2]) for row in range(len(tails))], dtype=np.int64)
+        indices = np.array([int(text.rpartition("/")[2]) for text in values_of(tails)], dtype=np.int64)
     except (ValueError, OverflowError):
         strange = next(
             text for text in (tails[row] for row in range(len(tails))) if not re.fullmatch(r".*/[0-9]{6,18}", text, re.DOTALL)

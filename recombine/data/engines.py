@@ -23,6 +23,8 @@ from recombine.processes import pool
 Tick = Callable[[int], None]
 SMALL_JOB_ROWS = 40_000
 """Jobs up to this size are made in this process: starting others would take longer."""
+STALL_SECONDS = 20.0
+"""After so long without a finished shard we look whether a node of the cluster is gone."""
 
 
 def run_serial(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int = 1) -> Iterator[ShardRecord]:  # noqa: ARG001
@@ -92,30 +94,48 @@ def run_ray(
         ray.init(address=address, num_cpus=None if address else (workers or None), include_dashboard=False, log_to_driver=False)
     try:
         task = ray.remote(max_retries=3, num_cpus=1)(_make_remote)
+        submit: Callable[[int], Any] = lambda number: task.remote(plan.to_json(), number, str(folder.resolve()))
         window = 2 * int(sum(node["Resources"].get("CPU", 1) for node in ray.nodes()) or 1)
-        waiting: list[int] = list(numbers)
+        waiting, alive = list(numbers), _alive(ray)
         flying: dict[Any, int] = {}
         while waiting or flying:
             while waiting and len(flying) < window:
                 number = waiting.pop(0)
-                flying[task.remote(plan.to_json(), number, str(folder.resolve()))] = number
-            done, _ = ray.wait(list(flying), num_returns=1)
+                flying[submit(number)] = number
+            done, _ = ray.wait(list(flying), num_returns=1, timeout=STALL_SECONDS)
+            if not done and not alive <= (left := _alive(ray)):
+                # A node whose cable was cut never says that its tasks are lost. Whoever makes a shard makes the same bytes.
+                alive = left
+                flying |= {submit(number): number for number in sorted(set(flying.values()))}
             for reference in done:
-                number = flying.pop(reference)
-                try:
-                    record: ShardRecord = ray.get(reference)
-                except ray.exceptions.RayTaskError as problem:
-                    cause = problem.cause
-                    raise cause if isinstance(cause, RecombineError) else problem from None
-                except ray.exceptions.RayError as problem:
-                    raise WorkerLost(
-                        f"the cluster lost a task for good ({type(problem).__name__}). What was finished is kept: run the same command again."
-                    ) from problem
+                if reference not in flying:
+                    continue
+                number = flying[reference]
+                flying = {other: n for other, n in flying.items() if n != number}
+                record = _record_of(ray, reference)
                 tick(record.rows)
                 yield record
     finally:
         if started:
             ray.shutdown()
+
+
+def _alive(ray: Any) -> set[str]:
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+
+
+def _record_of(ray: Any, reference: Any) -> ShardRecord:
+    """What a finished task returned; its own error if it failed, and what to do if the cluster lost it."""
+    try:
+        record: ShardRecord = ray.get(reference)
+    except ray.exceptions.RayTaskError as problem:
+        cause = problem.cause
+        raise cause if isinstance(cause, RecombineError) else problem from None
+    except ray.exceptions.RayError as problem:
+        raise WorkerLost(
+            f"the cluster lost a task for good ({type(problem).__name__}). What was finished is kept: run the same command again."
+        ) from problem
+    return record
 
 
 def _make_remote(plan: dict[str, Any], number: int, folder: str) -> ShardRecord:

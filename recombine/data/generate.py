@@ -10,7 +10,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from recombine import __version__
 from recombine.abilities import Filing
@@ -43,6 +43,14 @@ LOCK_SECONDS = 10.0
 Progress = Callable[[int], None]
 
 
+class How(TypedDict, total=False):
+    """How a folder is written."""
+
+    format: str
+    engine: str
+    workers: int
+
+
 def generate(
     family: str,
     out: str | Path,
@@ -53,15 +61,22 @@ def generate(
     seed: int = 0,
     recipe: str | None = None,
     options: Mapping[str, object] | None = None,
-    format: str = "parquet",  # noqa: A002 - the word that users type
-    engine: str = "processes",
-    workers: int = 0,
+    **how: Unpack[How],
 ) -> Folder:
-    """Generate parts of a family's splits into a folder and return it; finishes an unfinished folder of the same plan."""
+    """Generate parts of a family's splits into a folder and return it; finishes an unfinished folder of the same plan.
+
+    `how`: `format` ("parquet", "jsonl" or the original's "native"), `engine` ("processes" or "ray"), `workers` (0: as many as
+    there are cores). None of them changes a row.
+    """
+    for name in how:
+        if name not in How.__annotations__:
+            raise UnknownName("argument of generate", name, How.__annotations__)
     splits = (split,) if isinstance(split, str) else tuple(split)
     parts = (part,) if isinstance(part, str) else tuple(part)
-    plan = make_plan(family, splits, parts, size=size, seed=seed, recipe=recipe, options=options, format=format)
-    return run(plan, out, engine=engine, workers=workers)
+    plan = make_plan(
+        family, splits, parts, size=size, seed=seed, recipe=recipe, options=options, format=how.get("format", "parquet")
+    )
+    return run(plan, out, engine=how.get("engine", "processes"), workers=how.get("workers", 0))
 
 
 def run(

@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine import charts
 from recombine.abilities import Probing
-from recombine.columns import Coded, Column, Ragged, Text
+from recombine.columns import Coded, Column, Ragged, Text, values_of
 from recombine.core import Batch
 from recombine.data.folders import Folder, open_folder
 
@@ -117,7 +117,7 @@ def _unique(column: Column) -> tuple[list[Any], list[int]]:
         codes, counts = np.unique(column.codes, return_counts=True)
         return [column.values[int(code)] for code in codes], counts.tolist()
     if isinstance(column, Text):
-        texts = Counter(column[row] for row in range(len(column)))
+        texts = Counter(values_of(column))
         return list(texts), list(texts.values())
     values, numbers = np.unique(np.asarray(column), return_counts=True)
     return values.tolist(), numbers.tolist()

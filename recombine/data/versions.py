@@ -9,7 +9,8 @@ MADE_BY: dict[str, dict[str, dict[int, str]]] = {
     "reascan": {"sound": {1: "0.1.0"}, "release": {1: "0.1.0"}},
     "clutrr": {"sound": {1: "0.1.0"}, "release": {1: "0.1.0"}},
     "lilgym": {"sound": {1: "0.1.0"}, "official": {1: "0.1.0"}},
-    "abstract": {"sound": {}},
+    "abstract": {"sound": {}, "release": {}},
+    "lexicon": {"sound": {}},
 }
 """Family -> recipe -> version -> the last release of the package that makes it. A raised version adds the line of the one before."""
 

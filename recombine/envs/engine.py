@@ -205,3 +205,11 @@ def check_render_mode(mode: str | None, modes: Sequence[str]) -> str | None:
     if mode is not None and mode not in modes:
         raise UnknownName("render mode", mode, modes)
     return mode
+
+
+def completed(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of an environment with their defaults; an unknown one is an error that names the nearest."""
+    for name in given:
+        if name not in defaults:
+            raise UnknownName("argument of this environment", name, defaults)
+    return {**defaults, **given}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from recombine import kernels
 from recombine.core import Example, Problem
 from recombine.envs.base import BatchedEnv, SingleEnv
-from recombine.envs.engine import Numbers, Result, objects
+from recombine.envs.engine import Numbers, Result, completed, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
@@ -312,14 +312,19 @@ class Arguments(TypedDict, total=False):
     text: str
 
 
-def make_engine(
-    name: str, compiled: bool | None, split: str | None = None, part: str = "train", data: str | Path | None = None,
-    size: int | None = None, instances: GridInstances | None = None, goal: Goal = "end_state", horizon: int = HORIZON,
-    step_penalty: float = 0.0, text: str = "tokens",
-) -> GridEngine:  # fmt: skip
-    """The engine behind an environment; the defaults of all its arguments are here."""
-    source = load_instances(name, split, part, data, size) if instances is None else instances
-    return GridEngine(name, source, goal, horizon, step_penalty, text, compiled)
+DEFAULTS: Arguments = {
+    "split": None, "part": "train", "data": None, "size": None, "instances": None, "goal": "end_state", "horizon": HORIZON,
+    "step_penalty": 0.0, "text": "tokens",
+}  # fmt: skip
+
+
+def make_engine(name: str, compiled: bool | None, given: Arguments) -> GridEngine:
+    """The engine behind an environment, with the default of every argument that is not given."""
+    asked = completed(DEFAULTS, given)
+    source = asked["instances"]
+    if source is None:
+        source = load_instances(name, asked["split"], asked["part"], asked["data"], asked["size"])
+    return GridEngine(name, source, asked["goal"], asked["horizon"], asked["step_penalty"], asked["text"], compiled)
 
 
 class GridEnv(SingleEnv):
@@ -337,7 +342,7 @@ class GridEnv(SingleEnv):
         self, name: str, evaluate: bool = False, masks: bool = True, render_mode: str | None = None, compiled: bool | None = None,
         **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        super().__init__(make_engine(name, compiled, **given), render_mode, evaluate, masks)
+        super().__init__(make_engine(name, compiled, given), render_mode, evaluate, masks)
 
 
 class GridVectorEnv(BatchedEnv):
@@ -349,4 +354,4 @@ class GridVectorEnv(BatchedEnv):
         self, name: str, num_envs: int = 1, evaluate: bool = False, masks: bool = False, render_mode: str | None = None,
         compiled: bool = True, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP, **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        super().__init__(make_engine(name, compiled, **given), num_envs, render_mode, evaluate, masks, autoreset_mode)
+        super().__init__(make_engine(name, compiled, given), num_envs, render_mode, evaluate, masks, autoreset_mode)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recombine.core import FILES, Problem
 from recombine.envs.base import BatchedEnv, SingleEnv
-from recombine.envs.engine import Numbers, Result, objects
+from recombine.envs.engine import Numbers, Result, completed, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
@@ -218,19 +218,25 @@ class Arguments(TypedDict, total=False):
     step_cost: float
 
 
-def make_engine(
-    kind: Kind, start: Start, compiled: bool, split: str | None = None, part: str = "train", data: str | Path | None = None,
-    size: int | None = None, permutations: bool = False, instances: Instances | None = None, rules: RuleBook = "paper",
-    grid: Grid = "19x5", horizon: int = HORIZON, stop_forcing: bool = False, text: TextForm = "tokens",
-    sight: Sight = "image", resolution: Resolution = "half", step_cost: float = STEP_COST,
-) -> LilGymEngine:  # fmt: skip
-    """The engine behind an environment; the defaults of all its arguments are here."""
-    setting = Setting(kind, rules, grid, horizon, bool(stop_forcing), step_cost)
+DEFAULTS: Arguments = {
+    "split": None, "part": "train", "data": None, "size": None, "permutations": False, "instances": None, "rules": "paper",
+    "grid": "19x5", "horizon": HORIZON, "stop_forcing": False, "text": "tokens", "sight": "image", "resolution": "half",
+    "step_cost": STEP_COST,
+}  # fmt: skip
+
+
+def make_engine(kind: Kind, start: Start, compiled: bool, given: Arguments) -> LilGymEngine:
+    """The engine behind an environment, with the default of every argument that is not given."""
+    asked = completed(DEFAULTS, given)
+    forced = bool(asked["stop_forcing"])
+    setting = Setting(kind, asked["rules"], asked["grid"], asked["horizon"], forced, asked["step_cost"])
+    instances = asked["instances"]
     if instances is None:
-        instances = load_instances(kind, start, split, part, data, size, permutations)
+        where = asked["split"], asked["part"], asked["data"], asked["size"]
+        instances = load_instances(kind, start, *where, asked["permutations"])
     if not isinstance(instances, Instances) or instances.kind != kind:
         raise UsageError(f"instances are {shown(instances)}, but must be `Instances` of {kind} scenes.")
-    return LilGymEngine(instances, setting, text, compiled, sight, resolution)
+    return LilGymEngine(instances, setting, asked["text"], compiled, asked["sight"], asked["resolution"])
 
 
 class LilGymEnv(SingleEnv):
@@ -248,7 +254,7 @@ class LilGymEnv(SingleEnv):
         self, kind: Kind, start: Start, evaluate: bool = False, masks: bool = True, render_mode: str | None = None,
         compiled: bool = False, **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        super().__init__(make_engine(kind, start, compiled, **given), render_mode, evaluate, masks)
+        super().__init__(make_engine(kind, start, compiled, given), render_mode, evaluate, masks)
 
 
 class LilGymVectorEnv(BatchedEnv):
@@ -259,4 +265,4 @@ class LilGymVectorEnv(BatchedEnv):
         render_mode: str | None = None, compiled: bool = True, autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
-        super().__init__(make_engine(kind, start, compiled, **given), num_envs, render_mode, evaluate, masks, autoreset_mode)
+        super().__init__(make_engine(kind, start, compiled, given), num_envs, render_mode, evaluate, masks, autoreset_mode)

@@ -13,7 +13,7 @@ import asyncio
 import platform
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from itertools import islice
@@ -24,9 +24,11 @@ from recombine import __version__
 from recombine.core import Example
 from recombine.data.datasets import Dataset, load
 from recombine.errors import EndpointError, UsageError, shown
+from recombine.evaluate.acting import Acting, Played, played_so_far, turn_key
+from recombine.evaluate.budget import Budget, CapReached, Caps
 from recombine.evaluate.endpoint import Reply
 from recombine.evaluate.journal import Journal, open_journal
-from recombine.evaluate.outcomes import Outcome, judge, per_right, sample_key
+from recombine.evaluate.outcomes import Outcome, judge, judge_episodes, per_right, sample_key
 from recombine.evaluate.prices import Price
 from recombine.evaluate.prompts import STYLES, Prompt, Prompter, chat_messages
 from recombine.evaluate.replies import PARSER_VERSION
@@ -49,64 +51,6 @@ class Answerer(Protocol):
         """One question's reply; `before` is called ahead of every attempt and may forbid it by raising."""
 
 
-# --- money -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Caps:
-    """The most that a run may use in all, over every time it was taken up; None is no cap."""
-
-    requests: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-
-
-class CapReached(EndpointError):
-    """The next request could exceed a cap."""
-
-
-@dataclass
-class Budget:
-    """What has been used and what is reserved for requests under way."""
-
-    caps: Caps
-    price: Price
-    requests: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    _reserved: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def cost(self) -> float:
-        """What has been used, in money."""
-        return self.price.cost(self.tokens_in, self.tokens_out)
-
-    def reserve(self, tokens_in: int, tokens_out: int) -> None:
-        """Make room for one request, or raise `CapReached`."""
-        held_in, held_out = (
-            self.tokens_in + self._reserved["in"] + tokens_in,
-            self.tokens_out + self._reserved["out"] + tokens_out,
-        )
-        if self.caps.requests is not None and self.requests + 1 > self.caps.requests:
-            raise CapReached(f"{self.requests:,} requests were made; the cap is {self.caps.requests:,}")
-        if self.caps.tokens is not None and held_in + held_out > self.caps.tokens:
-            raise CapReached(f"the next request could exceed the cap of {self.caps.tokens:,} tokens")
-        if self.caps.cost is not None and self.price.cost(held_in, held_out) > self.caps.cost:
-            raise CapReached(f"the next request could exceed the cap of {self.caps.cost:,.2f} in money")
-        self.requests += 1
-        self._reserved.update({"in": tokens_in, "out": tokens_out})
-
-    def release(self, attempts: int, tokens_in: int, tokens_out: int) -> None:
-        """Give back the room of so many requests; `charge` what they did use."""
-        self._reserved.subtract({"in": attempts * tokens_in, "out": attempts * tokens_out})
-
-    def charge(self, tokens_in: int, tokens_out: int, requests: int = 0) -> None:
-        """Count tokens (and earlier requests) as used."""
-        self.tokens_in += tokens_in
-        self.tokens_out += tokens_out
-        self.requests += requests
-
-
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
@@ -123,6 +67,7 @@ class Asked:
     size: int | None = None
     system: str = ""
     samples: int = 1
+    acting: Acting | None = None
 
     @property
     def count(self) -> int:
@@ -157,20 +102,27 @@ class Asked:
             "settings": dict(self.settings),
             "max_tokens": self.max_tokens,
             **({"system": self.system} if self.system else {}),
+            **({"acting": self.acting.identity(self.rows[0])} if self.acting is not None else {}),
         }
 
-    def messages(self, prompt: Prompt) -> list[dict[str, Any]]:
-        """The messages of a request: the system message, if there is one, and the prompt."""
+    def messages(self, prompt: Prompt | Played) -> list[dict[str, Any]]:
+        """The messages of a request: the system message, if there is one, and the prompt or the conversation so far."""
         first = [{"role": "system", "content": self.system}] if self.system else []
-        return [*first, *chat_messages(prompt)]
+        return [*first, *(chat_messages(prompt) if isinstance(prompt, Prompt) else prompt.episode.messages)]
+
+    def prompt(self, example: Example) -> Prompt:
+        """The first request about a row."""
+        if self.acting is None:
+            return self.prompter.prompt(example)
+        return Played(self.acting, self.acting.episode(example)).prompt()
 
     def notes(self) -> dict[str, Any]:
         """What is told for the record: the words common to all prompts, versions, date."""
         packages = ("numpy", "httpx2", "torch", "transformers")
         versions = {name: version for name in packages if (version := _version(name))}
         return {
-            "preamble": self.prompter.preamble,
-            "closing": STYLES[self.prompter.style],
+            "preamble": self.prompter.preamble if self.acting is None else self.acting.episode(self.rows[0]).task,
+            "closing": STYLES[self.prompter.style] if self.acting is None else "",
             "parser": PARSER_VERSION,
             "versions": {"recombine": __version__, "python": platform.python_version(), **versions},
             "rows": self.count,
@@ -195,6 +147,7 @@ class _Running:
     budget: Budget
     pending: Iterator[tuple[Example, int]]
     on_reply: Callable[[int], None]
+    retry_errors: bool = False
     asked_now: int = 0
     errors_in_a_row: int = 0
     problem: EndpointError | None = None
@@ -206,12 +159,26 @@ class _Running:
             if question is None:
                 return
             example, sample = question
+            key = sample_key(example.id, sample)
             try:
-                await self._ask(self.asked.prompter.prompt(example), sample_key(example.id, sample))
+                if self.asked.acting is None:
+                    prompt = self.asked.prompter.prompt(example)
+                    await self._ask(prompt, key, self.asked.messages(prompt))
+                else:
+                    await self._play(self.asked.acting, example, key)
+                self.on_reply(1)
             except EndpointError as problem:
                 self.problem = self.problem or problem
 
-    async def _ask(self, prompt: Prompt, key: str) -> None:
+    async def _play(self, acting: Acting, example: Example, key: str) -> None:
+        """Act turn by turn, from where the journal's replies end."""
+        played = played_so_far(acting, example, key, self.journal.replies, self.retry_errors)
+        while played.is_open:
+            turn = turn_key(key, len(played.replies) + 1)
+            played.take(await self._ask(played.prompt(), turn, self.asked.messages(played)))
+
+    async def _ask(self, prompt: Prompt, key: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+        """One request and its reply, which is on the disk and charged when this returns it."""
         most_in = prompt.most_tokens + len(self.asked.system.encode())
         most_out, attempts = self.asked.max_tokens, 0
 
@@ -222,13 +189,14 @@ class _Running:
             self.journal.note_request(key, most_in, most_out)
 
         try:
-            reply = await self.answerer.ask(key, self.asked.messages(prompt), before)
+            reply = await self.answerer.ask(key, messages, before)
         except EndpointError:
             self.budget.release(attempts, most_in, most_out)
             self.budget.charge(attempts * most_in, attempts * most_out)
             raise
         charged = _charged(reply, most_in, most_out)
-        self.journal.keep(_record(prompt, key, reply, attempts, charged))
+        record = _record(prompt, key, reply, attempts, charged)
+        self.journal.keep(record)
         self.budget.release(attempts, most_in, most_out)
         self.budget.charge(*charged)
         self.asked_now += 1
@@ -238,7 +206,7 @@ class _Running:
                 f"{GIVE_UP} questions in a row ended in an error, the last one: {reply.error}. They are recorded; when the endpoint "
                 "works again, run the same command with --retry-errors."
             )
-        self.on_reply(1)
+        return record
 
 
 def _charged(reply: Reply, most_in: int, most_out: int) -> tuple[int, int]:
@@ -295,13 +263,20 @@ def ask(
     with open_journal(out, asked.identity(), asked.notes()) as journal:
         budget = _used(journal, caps, price)
         wanted = ((e, n, sample_key(e.id, n)) for e, n in asked.questions())
-        pending = (
-            (e, n) for e, n, key in wanted if (only is None or key in only) and is_open(journal.replies.get(key), retry_errors)
-        )
-        running = _Running(asked, answerer, journal, budget, pending, on_reply)
-        on_reply(len(journal.replies))
+
+        def is_wanted(example: Example, key: str) -> bool:
+            if asked.acting is not None:
+                return played_so_far(asked.acting, example, key, journal.replies, retry_errors).is_open
+            return (only is None or key in only) and is_open(journal.replies.get(key), retry_errors)
+
+        pending = ((e, n) for e, n, key in wanted if is_wanted(e, key))
+        running = _Running(asked, answerer, journal, budget, pending, on_reply, retry_errors)
+        on_reply(len(journal.replies) if asked.acting is None else 0)
         asyncio.run(_run(running, concurrency))
-        judged = judge(asked.examples(), journal.replies, asked.samples, journal.folder)
+        if asked.acting is None:
+            judged = judge(asked.examples(), journal.replies, asked.samples, journal.folder)
+        else:
+            judged = judge_episodes(asked.acting, asked.examples(), journal.replies, asked.samples, journal.folder)
         if running.problem is not None and not isinstance(running.problem, CapReached):
             raise running.problem
         errors = Counter(record["error"] for record in journal.replies.values() if record["error"])
@@ -344,7 +319,10 @@ def train_part(rows: Dataset, split: str | None, options: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What asking about all rows will take: tokens by a rule of thumb, the longest allowed replies, and what both cost at most."""
+    """What asking about all rows will take: tokens by a rule of thumb, the longest allowed replies, and what both cost at most.
+
+    Where rows are acted in, `tokens_in` and `cost_in` are of the first turn alone.
+    """
 
     rows: int
     tokens_in: int
@@ -358,14 +336,11 @@ def estimate(asked: Asked, price: Price) -> Estimate:
     """The estimate from evenly spread rows; asks nothing."""
     rows = asked.count
     step = max(1, rows // ESTIMATE_ROWS)
-    prompts = [asked.prompter.prompt(asked.rows[i]) for i in range(0, rows, step)[:ESTIMATE_ROWS]]
+    prompts = [asked.prompt(asked.rows[i]) for i in range(0, rows, step)[:ESTIMATE_ROWS]]
     tokens_in = round(rows * asked.samples * sum(p.tokens for p in prompts) / max(1, len(prompts)))
-    tokens_out = rows * asked.samples * asked.max_tokens
-    return Estimate(
-        rows,
-        tokens_in,
-        tokens_out,
-        price.cost(tokens_in, 0),
-        price.cost(tokens_in, tokens_out),
-        prompts[0].text if prompts else "",
-    )
+    turns = 1 if asked.acting is None else asked.acting.turns
+    tokens_out = rows * asked.samples * asked.max_tokens * turns
+    # Turn t reads the first message and, for each turn before, one reply and one view that is no longer than the first message.
+    most_in = turns * tokens_in + turns * (turns - 1) // 2 * (tokens_in + rows * asked.samples * asked.max_tokens)
+    most_cost = price.cost(most_in, tokens_out)
+    return Estimate(rows, tokens_in, tokens_out, price.cost(tokens_in, 0), most_cost, prompts[0].text if prompts else "")

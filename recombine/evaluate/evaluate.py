@@ -161,6 +161,26 @@ def evaluate_all(data: Sequence[str | Path | Folder], answers: Mapping[str, Mapp
     return joined
 
 
+def planned_rows(
+    folders: Sequence[Path | str | Folder],
+    answers: Mapping[str, Mapping[str, Answer]],
+    baselines: Sequence[str],
+    parts: Sequence[str] = (),
+    rows: Set[str] | None = None,
+) -> int:
+    """How many verdicts `evaluate_all` will give, for a bar: rows of each chosen part times runs and built-in answerers."""
+    total = 0
+    keys_of = {name: {identifier.rpartition("/")[0] for identifier in given} for name, given in answers.items()}
+    for item in folders:
+        folder = item if isinstance(item, Folder) else open_folder(item)
+        for number in _chosen_parts(folder, answers, parts, rows):
+            part = folder.plan.parts[number]
+            chosen = part.rows if rows is None else sum(identifier.rpartition("/")[0] == part.job.key for identifier in rows)
+            runs = sum(part.job.key in keys for keys in keys_of.values())
+            total += chosen * (runs + len(baseline_names(baselines, Dataset(folder.family, part, folder, number)[:40])))
+    return total
+
+
 def _check_missing(name: str, given: Mapping[str, Answer], rows: Rows, missing: Missing, key: str) -> None:
     """Rows without an answer are an error unless the caller said what becomes of them."""
     answered = sum(identifier in given for identifier in rows.ids)

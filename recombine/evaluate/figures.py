@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING
 
 from recombine import charts
 from recombine.errors import UsageError, shown
-from recombine.files import Kind, begins_with, own_file, writing
+from recombine.files import own_file, writing
 from recombine.pdf import to_pdf
+from recombine.signature import picture_kind, signed
 
 if TYPE_CHECKING:
     from recombine.evaluate.evaluate import Evaluation
-
-KINDS = {
-    ".svg": Kind("a picture as SVG", begins_with(b"<svg")),
-    ".pdf": Kind("a picture as PDF", begins_with(b"%PDF-")),
-}
-"""The suffixes that `save` knows, and what a file may hold that it replaces."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +38,13 @@ class Figure:
 
 
 def save_picture(svg: str, path: str | Path, scale: float = 1.0) -> Path:
-    """Write a picture as SVG or PDF by the file's suffix; a file that holds something else is not replaced."""
+    """Write a picture as SVG or PDF by the file's suffix; a file that we did not write is not replaced."""
     suffix = Path(path).suffix.lower()
-    if suffix not in KINDS:
+    if suffix not in (".svg", ".pdf"):
         raise UsageError(f"{shown(str(path))} has no suffix that says what to write; use .svg or .pdf.")
-    with writing(own_file(str(path), KINDS[suffix])) as out:
-        out.write(to_pdf(svg, scale) if suffix == ".pdf" else (svg if scale == 1 else charts.scaled(svg, scale)).encode())
+    drawn = to_pdf(svg, scale) if suffix == ".pdf" else (svg if scale == 1 else charts.scaled(svg, scale)).encode()
+    with writing(own_file(str(path), picture_kind(suffix))) as out:
+        out.write(signed(drawn, suffix))
     return Path(path)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.core import Example
+from recombine.evaluate.acting import Acting, played_so_far, turn_key
 from recombine.evaluate.answers import Answer, write_answers
 from recombine.evaluate.journal import ANSWERS, LENIENT, MAJORITY
 from recombine.evaluate.replies import parse_leniently, parse_reply
@@ -104,6 +105,37 @@ def judge(rows: Iterable[Example], replies: Mapping[str, Mapping[str, Any]], sam
         passes = {k: sum(pass_at(samples, c, k) for c, _ in counts) / len(counts) for k in range(1, samples + 1)}
     voted_mean = sum(value for _, value in counts) / len(counts) if counts else None
     return Judged(dict(statuses.most_common()), _mean(means), _mean(lenient_means), passes, voted_mean, right)
+
+
+def judge_episodes(
+    acting: Acting, rows: Iterable[Example], replies: Mapping[str, Mapping[str, Any]], samples: int, folder: Path
+) -> Judged:
+    """Play every episode again, write the file of answers (each row's first sample), and count. Solved is right.
+
+    An episode that a cap or an error stopped on its way is not asked, or an error; it has no line of answers until it ends.
+    """
+    statuses: Counter[str] = Counter()
+    answers: list[Answer] = []
+    means: list[float] = []
+    counts: list[int] = []
+    right = 0.0
+    for example in rows:
+        names = [sample_key(example.id, n) for n in range(1, samples + 1)]
+        played = [played_so_far(acting, example, name, replies) for name in names if turn_key(name, 1) in replies]
+        ended = [one for one in played if not one.is_open]
+        right += sum(one.episode.solved for one in ended)
+        if not ended or played[0].is_open or turn_key(names[0], 1) not in replies:
+            statuses["not asked" if not played else "not finished"] += 1
+            continue
+        first = ended[0]
+        answers.append(first.answer())
+        means.append(float(first.episode.solved))
+        statuses[first.status or ("right" if first.episode.solved else "wrong")] += 1
+        if samples > 1 and len(ended) == samples:
+            counts.append(sum(one.episode.solved for one in ended))
+    write_answers(folder / ANSWERS, answers)
+    passes = {k: _mean([pass_at(samples, c, k) for c in counts]) for k in range(1, samples + 1)} if counts else {}
+    return Judged(dict(statuses.most_common()), _mean(means), _mean(means), passes, None, right)
 
 
 def _mean(values: Sequence[float]) -> float:

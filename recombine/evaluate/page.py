@@ -58,7 +58,10 @@ footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem;font-s
 [hidden]{display:none!important}
 @media (max-width:56rem){.layout{display:block}nav{position:sticky;top:0;z-index:1;background:var(--bg);display:flex;overflow-x:auto;gap:.9rem;white-space:nowrap;border-bottom:1px solid var(--line);padding:.2rem 0}html{scroll-padding-top:3.2rem}}
 @media (max-width:40rem){.ex{grid-template-columns:1fr}.chart .broad{display:none}.chart .narrow{display:block}.heat table{font-size:.8rem}.heat tbody th{white-space:normal;overflow-wrap:anywhere;min-width:7rem;max-width:8rem}.heat td,.heat th{padding:.25rem .35rem}}
-@media print{nav,.screen,#examples{display:none}.layout{display:block}body{max-width:none}}
+@page{margin:12mm}
+@media print{nav,.screen,#examples{display:none}.layout{display:block}body{max-width:none;padding:0}.wide{overflow:visible}.chart svg{max-height:235mm}#accuracy .chart svg{max-height:148mm}
+.heat table{font-size:7.5pt}.heat td,.heat th{padding:.12rem .2rem}.heat td{print-color-adjust:exact}.heat thead th{writing-mode:vertical-rl;max-width:none;white-space:nowrap;vertical-align:bottom}.heat tbody th{white-space:normal;overflow-wrap:anywhere;min-width:6rem}
+.wide table:not(.heat table){font-size:8pt}.wide td,.wide th{padding:.15rem .3rem;white-space:normal;overflow-wrap:anywhere}}
 """
 
 

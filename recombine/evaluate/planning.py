@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recombine.data.datasets import Dataset
+from recombine.evaluate.rows import clusters_of
 from recombine.evaluate.statistics import SizePlan
 
 MEASURED_ROWS = 500
@@ -58,7 +59,7 @@ def contexts_of(rows: Dataset) -> Contexts:
     limit = MEASURED_ROWS if available is None else available
     found: Counter[str] = Counter()
     for batch in rows.batches(min(limit, 10_000)):
-        column = batch.columns[rows.family.CLUSTER]
+        column = clusters_of(rows.family, batch)
         found.update(str(column[row]) for row in range(min(len(batch), limit - found.total())))
         if found.total() >= limit:
             break

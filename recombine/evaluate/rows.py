@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
-from recombine.abilities import Faceted
+from recombine.abilities import Clustering, Faceted
 from recombine.columns import Coded, value_at
 from recombine.core import Batch, Example, Family
 from recombine.errors import UsageError, shown
@@ -63,7 +63,7 @@ def rows_of(family: Family, batches: Iterable[Batch], keep: Callable[[Batch], Se
         if not len(kept):
             continue
         ids += [batch.id(row) for row in kept]
-        groups = column_values(batch.columns[family.CLUSTER])
+        groups = column_values(clusters_of(family, batch))
         clusters += [str(groups[row]) for row in kept]
         figures = {name: column_values(batch.columns[name]) for name in family.DIALS if name in batch.columns}
         dials += [{name: float(values[row]) for name, values in figures.items()} for row in kept]
@@ -80,6 +80,11 @@ def column_values(column: Column) -> Sequence[Any]:
         listed: list[Any] = column.tolist()
         return listed
     return [value_at(column, row) for row in range(len(column))]
+
+
+def clusters_of(family: Family, batch: Batch) -> Column:
+    """What each row shares with the rows that are not independent of it."""
+    return family.clusters(batch) if isinstance(family, Clustering) else batch.columns[family.CLUSTER]
 
 
 def cluster_of(example: Example) -> str:

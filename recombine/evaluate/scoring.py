@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from recombine.abilities import Scoring
 from recombine.core import Example, Score
+from recombine.evaluate.acting import is_episode, score_episode
 from recombine.evaluate.answerers import Answerer, Constant
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.rows import Rows
@@ -183,7 +184,8 @@ class Picked(Sequence[Example]):
 
 
 def _is_answer(given: Answer) -> bool:
-    return given.answer is not None and given.status is None and len(given.answer) <= LONGEST_ANSWER
+    is_short = given.answer is not None and len(given.answer) <= LONGEST_ANSWER
+    return given.status is None and (is_short or is_episode(given))
 
 
 def _scores(rows: Rows, answers: Sequence[Answer], named: bool, on_rows: Callable[[int], None] | None) -> list[Score | None]:
@@ -192,7 +194,11 @@ def _scores(rows: Rows, answers: Sequence[Answer], named: bool, on_rows: Callabl
     count = on_rows or (lambda _: None)
     start = 0
     for batch, places in rows.chosen:
-        own = [i for i in range(start, start + len(places)) if _is_answer(answers[i])]
+        given = [i for i in range(start, start + len(places)) if _is_answer(answers[i])]
+        own = [i for i in given if not is_episode(answers[i])]
+        for i in given:
+            if is_episode(answers[i]):
+                found[i] = score_episode(rows[i], answers[i])
         said = [str(answers[i].answer) for i in own]
         if isinstance(rows.family, Scoring):
             verdicts = rows.family.score_batch(batch, [places[i - start] for i in own], said, named)

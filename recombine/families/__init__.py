@@ -21,11 +21,12 @@ OURS: dict[str, str] = {
     "clutrr": "recombine.families.clutrr:CLUTRR",
     "lilgym": "recombine.families.lilgym:LILGYM",
     "abstract": "recombine.families.abstract:ABSTRACT",
+    "lexicon": "recombine.families.lexicon:LEXICON",
 }
 """Name -> `module:member` that keeps the `Family` protocol."""
 
 if TYPE_CHECKING:  # the type checker sees a missing member here
-    from recombine.families import abstract, clutrr, gscan, lilgym, reascan, scan
+    from recombine.families import abstract, clutrr, gscan, lexicon, lilgym, reascan, scan
 
     _CHECKED: tuple[Family, ...] = (
         scan.SCAN,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:  # the type checker sees a missing member here
         clutrr.CLUTRR,
         lilgym.LILGYM,
         abstract.ABSTRACT,
+        lexicon.LEXICON,
     )
 
 

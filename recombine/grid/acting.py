@@ -98,6 +98,7 @@ class GridState:
         self.kernel = kernels.load(KERNEL_NAME, compiled=kernels.is_loaded(KERNEL_NAME))
         self.kernel.fill_board(self.board, self.world.size, self.things, self.count)
         self.clock = 0
+        self.taken: list[str] = []
         self.is_faithful = True
         self.is_over = self.is_solved = False
 
@@ -154,6 +155,7 @@ class GridState:
             return 0.0, "stopped_early", "the command is not carried out."
         self.is_faithful &= self.clock < len(self.gold) and name == self.gold[self.clock]
         self.clock += 1
+        self.taken.append(name)
         outcome = self.kernel.act(self.things, self.count, self.board, self.world.size, self.agent, ACTIONS.index(name))
         error = OUTCOMES[outcome] if outcome else ""
         sentence = f"impossible, {_WHY[error]}." if error else ""
@@ -176,6 +178,10 @@ class GridState:
             "step": self.clock,
             "solved": self.is_solved,
         }
+
+    def answer(self) -> str:
+        """The actions that were named, possible or not, without STOP."""
+        return ", ".join(self.taken)
 
     def expert(self) -> tuple[str, ...]:
         """The rest of the gold actions while they were followed; else the shortest way to the same end. Empty if there is none."""

@@ -13,6 +13,9 @@ from recombine.grid.kernel import act, fill_board, plan
 KERNEL = True
 MOST_THINGS, MOST_GRID = 32, 24
 LONGEST_PLAN = 20 * MOST_GRID + 8
+# columns of `figures`
+TARGET_CELL, END_STATE, PREFIX, FAILED = 0, 1, 2, 3
+FIGURES = 4
 # columns of `Desk.note`
 REACHED_ROW, REACHED_COLUMN, FAILURES = 0, 1, 2
 
@@ -86,6 +89,24 @@ def follow(desk: Any, n: Any, grid: Any, actions: Any, start: Any, stop: Any, th
             note[FAILURES] += 1
     if note[REACHED_ROW] < 0:
         note[REACHED_ROW], note[REACHED_COLUMN] = agent[AGENT_ROW], agent[AGENT_COLUMN]
+
+
+def measure(desk: Any, n: Any, grid: Any, given: Any, gold: Any, row: Any, figures: Any) -> Any:
+    """Act out a row's answer and fill its figures; the end is left in `desk.end_*`. Returns whether the answer is right."""
+    start, stop = given.offsets[row], given.offsets[row + 1]
+    first, last = gold.offsets[row], gold.offsets[row + 1]
+    k = 0
+    while start + k < stop and first + k < last and given.codes[start + k] == gold.codes[first + k]:
+        k += 1
+    figures[PREFIX] = k
+    follow(desk, n, grid, gold.codes, first, last, desk.other_things, desk.other_agent)
+    follow(desk, n, grid, given.codes, start, stop, desk.end_things, desk.end_agent)
+    is_there = desk.note[REACHED_ROW] == desk.things[0, ROW] and desk.note[REACHED_COLUMN] == desk.things[0, COLUMN]
+    figures[TARGET_CELL] = 1 if is_there else 0
+    is_right_end = are_alike(n, desk.end_things, desk.end_agent, desk.other_things, desk.other_agent)
+    figures[END_STATE] = 1 if is_right_end else 0
+    figures[FAILED] = desk.note[FAILURES]
+    return start + k == stop and first + k == last
 
 
 def is_same(out: Any, m: Any, actions: Any, start: Any, stop: Any) -> Any:

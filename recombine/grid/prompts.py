@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from recombine.core import Example
+from recombine.grid import wording
 from recombine.grid.describe import describe
 from recombine.grid.draw import draw
 from recombine.grid.world import Thing, World
@@ -57,6 +58,8 @@ def world_seen(inputs: Mapping[str, Any]) -> World:
 def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:
     """The world and the command; the command alone where a picture shows the world."""
     command = f"Command: {example.inputs['command']}"
+    if wording.is_reworded(str(example.inputs["command"])):
+        command = f"{wording.NOTE}\n{command}"
     return command if sight == "picture" else f"{describe(world_seen(example.inputs))}\n{command}"
 
 

@@ -249,9 +249,14 @@ def directions(agents: NDArray[np.integer[Any]], things: NDArray[np.integer[Any]
     """Codes into DIRECTIONS of object 0 as seen from the agent, for many worlds at once (-1 if it is underfoot)."""
     import numpy as np
 
-    down = np.sign(things[:, 0, 3].astype(np.int64) - agents[:, 0]) + 1
-    right = np.sign(things[:, 0, 4].astype(np.int64) - agents[:, 1]) + 1
+    return direction_codes(things[:, 0, 3].astype(np.int64) - agents[:, 0], things[:, 0, 4].astype(np.int64) - agents[:, 1])
+
+
+def direction_codes(down: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]]) -> NDArray[np.int8]:
+    """Codes into DIRECTIONS of what lies so many cells down and to the right; -1 where both are 0."""
+    import numpy as np
+
     names = (("nw", "n", "ne"), ("w", "", "e"), ("sw", "s", "se"))
     table = np.array([[DIRECTIONS.index(name) if name else -1 for name in row] for row in names], dtype=np.int8)
-    found: NDArray[np.int8] = table[down, right]
+    found: NDArray[np.int8] = table[np.sign(down) + 1, np.sign(right) + 1]
     return found

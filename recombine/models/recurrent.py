@@ -248,10 +248,8 @@ class _Attend(torch.autograd.Function):
     """A decoder that looks at the source before each step; see `attend` for shapes."""
 
     @staticmethod
-    def forward(
-        ctx: Any, kind: str, pre: Tensor | None, steps: int, keys: Tensor, values: Tensor, to_gates: Tensor | None,
-        mask: Tensor, start: Tensor, memory: Tensor | None, weight: Tensor, bias: Tensor, scorer: Tensor,
-    ) -> Any:  # fmt: skip
+    def forward(ctx: Any, kind: str, pre: Tensor | None, steps: int, *given: Any) -> Any:
+        keys, values, to_gates, mask, start, memory, weight, bias, scorer = given  # flat, because autograd looks for tensors here
         batch, places, units = keys.shape
         hidden, kept = _states(steps, start, memory)
         cell = CELLS[kind](hidden, kept)
@@ -269,10 +267,10 @@ class _Attend(torch.autograd.Function):
             torch.bmm(weights[t].unsqueeze(1), values, out=gathered[t].unsqueeze(1))
             if to_gates is not None:
                 torch.mm(gathered[t], to_gates, out=gates)
-                given = gates if pre is None else gates.add_(pre[t])
+                told = gates if pre is None else gates.add_(pre[t])
             else:
-                given = gathered[t] if pre is None else torch.add(gathered[t], pre[t], out=gates)
-            cell.step(t, given, recurrent)
+                told = gathered[t] if pre is None else torch.add(gathered[t], pre[t], out=gates)
+            cell.step(t, told, recurrent)
         ctx.cell, ctx.looks, ctx.has_pre = cell, looks, pre is not None
         ctx.save_for_backward(values, to_gates, weight, scorer, weights, gathered)
         ctx.set_materialize_grads(False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from recombine.errors import UsageError, shown
 from recombine.models.base import changed
@@ -26,8 +27,8 @@ def plan_of(arguments: argparse.Namespace, changes: dict[str, object]) -> Plan:
     return plan_for(arguments.policy, {n: v for n, v in changes.items() if n not in sizes}, task, arguments.run_seed)
 
 
-def run_ppo(arguments: argparse.Namespace, changes: dict[str, object]) -> int:
-    """Train or go on, test, and print the results with the error analysis."""
+def run_ppo(arguments: argparse.Namespace, changes: dict[str, object]) -> dict[str, Any]:
+    """Train or go on, test, print the results with the error analysis, and return them."""
     plan, out = plan_of(arguments, changes), Path(arguments.out)
     settings = plan.settings
     periods = -(-settings.updates // settings.period)
@@ -43,4 +44,4 @@ def run_ppo(arguments: argparse.Namespace, changes: dict[str, object]) -> int:
         for line in mistake_lines(measured):
             write(f"  {line}\n")
     write(f"report: {out / REPORT}\n")
-    return 0
+    return {"run": str(out), **found, "report": str(out / REPORT)}

@@ -21,13 +21,14 @@ def completion(text: str, finish: str = "stop", **more: Any) -> dict[str, Any]:
 
 
 class ChatServer(ThreadingHTTPServer):
-    """Answers by `reply(prompt text)`; `faults` are used up first, one per request. Every request is remembered."""
+    """Answers by `reply(prompt text)`, or by `converse(messages)` where it is set; `faults` are used up first, one per request. Every request is remembered."""
 
     daemon_threads = True
 
     def __init__(self, reply: Callable[[str], str], delay_seconds: float = 0.0) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.reply, self.delay_seconds = reply, delay_seconds
+        self.converse: Callable[[list[dict[str, Any]]], str] | None = None
         self.faults: deque[str] = deque()
         self.asked: list[str] = []
         self.bodies: list[dict[str, Any]] = []
@@ -94,10 +95,11 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and fault != "ok":
             getattr(self, f"fault_{fault}")()
             return
+        said = self.server.converse(body["messages"]) if self.server.converse else self.server.reply(text)
         if body.get("stream"):
-            self.send_stream(self.server.reply(text))
+            self.send_stream(said)
             return
-        self.send(json.dumps(completion(self.server.reply(text))).encode())
+        self.send(json.dumps(completion(said)).encode())
 
     def send_stream(self, text: str, silent_seconds: float = 0.0, broken: bool = False) -> None:
         """The reply in pieces of three letters, then the finish and the usage."""

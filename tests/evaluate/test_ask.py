@@ -22,7 +22,8 @@ from recombine.cli import main
 from recombine.data.datasets import load
 from recombine.errors import EndpointError, FileError, UsageError
 from recombine.evaluate.answers import read_answers
-from recombine.evaluate.ask import Asked, Budget, CapReached, Caps, Outcome, ask, estimate
+from recombine.evaluate.ask import Asked, Outcome, ask, estimate
+from recombine.evaluate.budget import Budget, CapReached, Caps
 from recombine.evaluate.endpoint import Endpoint, Patience, Reply, Secret, check_endpoint, key_from_environment
 from recombine.evaluate.journal import Journal
 from recombine.evaluate.prices import FREE, Price, parse_price

@@ -14,7 +14,8 @@ import pytest
 from recombine.cli import main
 from recombine.data.datasets import load
 from recombine.data.fresh import open_suite
-from recombine.evaluate.ask import Asked, Caps, ask
+from recombine.evaluate.ask import Asked, ask
+from recombine.evaluate.budget import Caps
 from recombine.evaluate.endpoint import Endpoint, Patience
 from recombine.evaluate.outcomes import pass_at
 from recombine.evaluate.prices import FREE, Price

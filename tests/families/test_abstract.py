@@ -20,6 +20,7 @@ from recombine.families.abstract.oracle import parse_rule, weaker
 from recombine.families.abstract.oracle_outcomes import deeds
 from recombine.families.abstract.oracle_space import DEPTHS, descriptions
 from recombine.families.abstract.plan import ONE, Form, Forms, Rule, describe
+from recombine.families.abstract.settlement import Settlement, settle
 from recombine.families.abstract.solver import imitator, solve, solver
 from recombine.grid.world import Thing
 from recombine.jobs import make_job
@@ -81,16 +82,97 @@ def test_interpreted_and_compiled_rows_are_the_same() -> None:
     assert sound(job, compiled=False).row(0) == sound(job, compiled=True).row(0)
 
 
-@pytest.mark.parametrize("k", [2, 4, 6])
+@pytest.mark.parametrize("k", [1, 2, 6])
 def test_demonstrations_are_as_many_as_asked(k: int) -> None:
     for example in examples(rows=3, demonstrations=k):
         assert len(example.inputs["demonstrations"]) == k
         assert ABSTRACT.validate(example) == []
 
 
-def test_fewer_than_two_demonstrations_are_an_error() -> None:
-    with pytest.raises(BadOption, match="demonstrations is 2"):
-        batch("fewer_demonstrations", demonstrations=2)
+def test_no_demonstration_is_an_error() -> None:
+    with pytest.raises(BadOption, match="demonstrations is 1"):
+        batch("fewer_demonstrations", demonstrations=1)
+
+
+def test_a_single_demonstration_differs_from_the_test_in_three_objects() -> None:
+    for example in examples("fewer_demonstrations", rows=4, demonstrations=2):
+        ((shown, _),) = example.world.demonstrations
+        assert len(set(shown.things) - set(example.world.test.things)) >= 3
+        assert ABSTRACT.validate(example) == []
+
+
+# --- the notebook's way ----------------------------------------------------------------------------------------------
+
+
+def released(rows: int, **options: Any) -> list[Example]:
+    made = ABSTRACT.generate(make_job(ABSTRACT, "random", "test", "release", 5, options).rows(0, rows))
+    return [ABSTRACT.example(made, row) for row in range(rows)]
+
+
+def test_the_notebooks_tasks_keep_its_laws_and_show_its_faults() -> None:
+    made = released(30)
+    found = [problem for example in made for problem in ABSTRACT.validate(example)]
+    assert {problem.severity for problem in found} == {"artifact"}
+    assert {"undetermined", "unchanged_pair", "missing_decoy"} == {problem.code for problem in found}
+    assert {example.meta["determined"] for example in made} == {True, False}
+    assert {example.meta["operation"] for example in made} == {"paint red"}
+    for example in made:
+        assert ("undetermined" in codes(example)) != example.meta["determined"]
+
+
+def test_a_wrong_output_of_the_notebooks_way_is_an_error() -> None:
+    example = next(e for e in released(30) if e.world.output != e.world.test)
+    other = write_answer("objects", example.world.test, example.world.test)
+    assert "wrong_label" in codes(dataclasses.replace(example, answer=other, world=None))
+    shown = [dict(pair) for pair in example.inputs["demonstrations"]]
+    shown[0]["output"] = shown[0]["output"][1:]
+    assert "wrong_output" in codes(dataclasses.replace(example, inputs={**example.inputs, "demonstrations": shown}))
+
+
+def test_the_notebook_has_at_most_one_clause() -> None:
+    with pytest.raises(BadOption, match="at most one clause"):
+        released(1, pattern="nested")
+
+
+# --- how many more would settle it -----------------------------------------------------------------------------------
+
+
+def test_a_sound_task_needs_no_more_demonstrations_and_a_cut_one_does() -> None:
+    example = examples(rows=1)[0]
+    assert settle(example.inputs, example.answer) == Settlement((0,))
+    for example in examples(rows=6):
+        cut = {**example.inputs, "demonstrations": example.inputs["demonstrations"][:1]}
+        found = settle(cut, example.answer)
+        if found.rivals[0] > 0:
+            break
+    assert found.more is not None
+    assert found.more == len(found.added) > 0
+    more = [{"input": a.listed(), "output": b.listed()} for a, b in found.added]
+    solved = solve({**cut, "demonstrations": [*cut["demonstrations"], *more]})
+    assert solved.is_determined
+    assert write_answer("objects", example.world.test, solved.answers[0][0]) == example.answer
+
+
+def test_nothing_settles_a_task_that_no_rule_explains() -> None:
+    example = examples(rows=1)[0]
+    unchanged = write_answer("objects", example.world.test, example.world.test)
+    assert settle(example.inputs, unchanged).more is None
+    assert settle(example.inputs, "nonsense").more is None
+
+
+def test_the_survey_of_a_file_says_how_many_more_are_needed(tmp_path: Path) -> None:
+    task = arc_task(examples(rows=1)[0].world)
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(task))
+    read = [one for one in ABSTRACT.read(path) if isinstance(one, Example)]
+    figures = ABSTRACT.survey(read)
+    assert figures["tasks"] == 1
+    assert figures["more_demonstrations_needed"] == {"0": 1}
+    task["train"] = task["train"][:1]
+    path.write_text(json.dumps(task))
+    figures = ABSTRACT.survey([one for one in ABSTRACT.read(path) if isinstance(one, Example)])
+    assert figures["demonstrations"] == {1: 1}
+    assert list(figures["needed_by_task"].values()) != [0]
 
 
 def test_without_a_demonstration_a_task_is_undetermined_or_its_columns_are_wrong() -> None:

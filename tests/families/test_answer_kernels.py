@@ -11,6 +11,7 @@ import recombine
 from recombine import kernels, keys
 from recombine.core import Batch
 from recombine.families import family
+from recombine.grid.score import judged
 
 CASES = [
     ("gscan", "sound", "compositional"), ("gscan", "sound", "target_lengths"), ("gscan", "release", "target_lengths"),
@@ -52,8 +53,20 @@ def test_kernel_and_plain_scores_agree(name: str, recipe: str, split: str) -> No
     kernel = kernels.load(module.KERNEL_NAME, compiled=False)
     rows = list(range(len(batch)))
     plain = [item.example(batch, row).score(answer) for row, answer in zip(rows, answers, strict=True)]
-    assert module.judged(batch, rows, answers, True, kernel) == plain
-    bare = module.judged(batch, rows, answers, False, kernel)
+    assert judged(batch, rows, answers, True, kernel, module.judge) == plain
+    bare = judged(batch, rows, answers, False, kernel, module.judge)
+    assert bare is not None
     assert [(s.value, s.status, s.detail) for s in bare] == [(s.value, s.status, s.detail) for s in plain]
     assert not any(s.mistakes for s in bare)
     assert list(item.score_batch(batch, rows[::-1], answers[::-1], True)) == plain[::-1]
+
+
+def test_grid_families_judge_alike() -> None:
+    """The same kinds of answers get the same status and the same keys of `detail` in gSCAN and ReaSCAN."""
+    verdicts = []
+    for name in ("gscan", "reascan"):
+        example = recombine.load(name, size=1, seed=5)[0]
+        answers = [example.answer, f"stay,{example.answer}", "push", "", " ", ",", "nonsense", "walk," * 2_001, None]
+        scores = [example.score(answer) for answer in answers]  # type: ignore[arg-type]
+        verdicts.append([(score.value, score.status, list(score.detail)) for score in scores])
+    assert verdicts[0] == verdicts[1]

@@ -20,6 +20,7 @@ from recombine.errors import BadOption, UnknownName
 from recombine.families.clutrr import CLUTRR, kinship, oracle
 from recombine.families.clutrr.language import kinwords, names, parser, rich, rich_tables, store
 from recombine.families.clutrr.language.realize import KERNEL_MODULE
+from recombine.families.clutrr.oracle_discourse import sentence_ends, tokens_of
 from recombine.families.clutrr.oracle_reader import Ambiguous, read_rich_story
 from recombine.jobs import make_job
 from recombine.keys import Stream
@@ -133,6 +134,21 @@ REFUSED = (
     '"Dad, wait," Otto told Hugo while Greta and Mavis slept.', "Otto's brother Otto sang.", "Greta, his aunt, is a groom.",
     "Otto saw his aunt Greta. Mavis saw her uncle Greta.", "Greta is Otto's cousin.", "Otto took his son along. It rained. Hugo sang.",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("", 0), ("Otto sang", 1), ("Otto sang. Greta sang!", 2), ('"Dad, wait. Please!" Otto said. Greta sang.', 2),
+        ('Otto said: "Wait!" Greta sang.', 2), ('"Wait." Greta sang.', 2), ('Otto asked: "Why? Because." Greta sang.', 2),
+        ('"Is he?" Otto asked.', 1), ('Otto said: "Wait', 1),
+    ],
+)  # fmt: skip
+def test_a_sentence_ends_outside_quotation_marks(text: str, sentences: int) -> None:
+    tokens = tokens_of(text)
+    ends = sentence_ends(tokens)
+    assert len(ends) == sentences
+    assert ends == sorted(set(ends)) and ends[-1:] == [len(tokens)][:sentences]
 
 
 @pytest.mark.parametrize("text", AMBIGUOUS)

@@ -192,6 +192,23 @@ def test_the_planner_makes_and_breaks_contact() -> None:
         assert TOUCHES.evaluate(end) is target
 
 
+def test_the_planner_has_room_for_what_it_builds() -> None:
+    """A narrow array of scenes is widened first. The interpreted kernels check their bounds; the compiled ones would write beyond."""
+    full = program.compile("count(all_items) == 8")
+    block = Scene.of_towers([[2], [], []])
+    tasks = planner.Tasks(
+        *pack([block] * 4), np.ones(4, np.bool_), np.array([planner.taste(full.text)] * 4), keys.states(3, 0, 4)
+    )
+    assert tasks.items.shape[1] == 1
+    plans = planner.search("tower", tasks, planner.by_programs([full] * 4), False)
+    assert (plans.lengths <= planner.WALK_STEPS).all()
+    lone = Scene.of("scatter", ((0, 20, 40, 20, 2, 1),))
+    crowd = program.compile("count(all_items) >= 6")
+    tasks = tasks._replace(items=pack([lone] * 4)[0], tastes=np.array([planner.taste(crowd.text)] * 4))
+    plans = planner.search("scatter", tasks, planner.by_programs([crowd] * 4), False)
+    assert plans.lengths.max() >= 5
+
+
 def test_exactly_so_many_that_touch_are_held_out() -> None:
     parts: Counter[tuple[str, bool]] = Counter()
     for place in range(0, len(language.table("scatter").codes), 7):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import recombine
-from recombine import keys
+from recombine import kernels, keys
 from recombine.core import Example, Job
 from recombine.data.plan import plan_part
 from recombine.errors import FileError, RecombineError, UsageError
@@ -26,6 +26,7 @@ from recombine.families.lilgym import (
     explain,
     facets,
     native,
+    nouns,
     oracle,
     plan,
     program,
@@ -35,7 +36,7 @@ from recombine.families.lilgym import (
 from recombine.families.lilgym.oracle import claims
 from recombine.families.lilgym.phrases import Mode, Voice
 from recombine.families.lilgym.scene import KINDS, Kind, Scene
-from recombine.families.lilgym.sound import codec, grammar, kernel, language, planner, selection, worlds
+from recombine.families.lilgym.sound import codec, fit, flip, grammar, kernel, language, planner, rows, selection, worlds
 from recombine.jobs import make_job
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,9 +85,9 @@ def test_the_language_has_twenty_thousand_meanings(kind: Kind) -> None:
     assert len(np.unique(table.codes, axis=0)) == len(table.codes)
     places = list(range(0, len(table.codes), len(table.codes) // 400))
     sample = [language.statement(kind, place) for place in places]
-    good, goals = selection.judged(kind, [s.program for s in sample])
-    assert good.all()
-    assert goals.tolist() == table.goals[places].tolist()
+    assert selection.judged(kind, table.codes[places]).tolist() == table.goals[places].tolist()
+    verdicts = worlds.verdicts(kind, [s.program for s in sample[::4]])
+    assert verdicts == [("", goal) for goal in table.goals[places[::4]].tolist()], "programs say the same as plans"
     for place, statement in zip(places, sample, strict=True):
         assert (codec.encode(statement.plan) == table.codes[place]).all()
         assert table.phenomena[place] == facets.phenomena_set(statement.program)
@@ -146,6 +147,17 @@ def test_all_listed_forms_are_said() -> None:
         assert any(re.search(form, text) for text in texts), form
 
 
+def test_words_drawn_at_once_are_those_picked_one_by_one() -> None:
+    """`Voice.draw` works out what can be said; picking word by word says the same things, about as often."""
+    noun = plan.Noun("blue", place="bottom", relation="directly_below", other=plan.Noun("black"))
+    drawn_counts = Counter(
+        nouns.noun_phrase(noun, "tower", Voice("any", keys.state("d", i)), True, False) for i in range(1_500)
+    )
+    picked = Counter(nouns._noun_phrase(Voice("any", keys.state("p", i)), noun, "tower", True, False) for i in range(1_500))
+    assert {text for text, n in picked.items() if n > 20} <= set(drawn_counts) and len(drawn_counts) >= 12
+    assert max(abs(drawn_counts[text] - n) for text, n in picked.items()) < 120
+
+
 def test_two_readings_are_refused() -> None:
     """Planted: sentences of which the reader must find no reading, or more than one."""
     for text in (
@@ -202,18 +214,84 @@ def test_rows_are_distinct(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_visits_have_classes_of_their_own(kind: Kind) -> None:
-    codes = np.stack([codec.encode(plan.Items("some", 0, plan.Noun("blue")))] * 30).astype(np.int64)
-    visits, none = np.arange(30) % 9, np.zeros(30, np.bool_)
-    wishes = kernel.Wishes(codes, keys.states(5, 0, 30), visits, np.full(30, 9), none, ~none, none)
-    plain, fast = (worlds.draw_fitting(kind, False, wishes, 3, compiled) for compiled in (False, True))
+    codes = np.stack([codec.encode(plan.Items("some", 0, plan.Noun("blue")))] * 18)
+    visits, tastes = np.arange(18) % 9, planner.pack_tastes([(4, 7, 7, 0)] * 18)
+    asked = rows.Asked(codes, tastes, visits, np.full(18, 9))
+    rules = flip.Rules(kind == "tower", False, True, rows.ROUNDS, rows.SPARE_ROUNDS)
+    plain, fast = (rows.run(kind, asked, keys.states(5, 0, 18), rules, compiled) for compiled in (False, True))
     assert all((a == b).all() for a, b in zip(plain, fast, strict=True))
-    for row in range(30):
+    for row in range(18):
         scene = plain.items[row, : int(plain.counts[row])]
         assert plain.truths[row] == (1 if (scene[:, 4] == 2).any() else -1)
         assert kernel.scene_class(scene, len(scene), 9) == visits[row]
         shuffled = scene[::-1].copy()
         shuffled[:, 0] = 2 - shuffled[:, 0]
         assert kernel.scene_class(shuffled, len(shuffled), 9) == visits[row], "the order of boxes and items does not matter"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_visit_can_be_made(kind: Kind) -> None:
+    """The spare state of a visit makes its row, whatever the seed. The rarest are in the sample: visits that were limited."""
+    table = language.table(kind)
+    often = np.flatnonzero(table.visits > 0)
+    limited = often[table.limits[often] < fit.first_limits(table.eases)[often]]
+    chosen = np.concatenate([often[:: len(often) // 150], limited[:30]])
+    codes, tastes, visits = table.codes[chosen], table.tastes[chosen], table.visits[chosen].astype(np.int64)
+    assert not selection.fails(kind, codes, tastes, visits).any()
+    assert (table.visits <= table.limits).all() and (table.visits[table.eases < fit.EASY] == 0).all()
+
+
+def test_a_class_without_a_scene_is_found_out() -> None:
+    """A statement gets fewer visits where a class has no scene from which a plan is found, and the fit still ends."""
+    facts = fit.Facts(
+        np.zeros(60, np.uint32),
+        np.zeros(60, np.float16),
+        np.full(60, 11, np.float16),
+        np.ones(60, np.int16),
+        np.full(60, 16, np.uint8),
+    )
+    visits, limits = fit.made_visits("tower", facts, lambda which, times: (which < 7) & (times > 3))
+    assert visits[:7].max() <= 3 and limits[:7].max() <= 3 and visits.min() >= 1
+    assert visits[7:].min() > 3 and (limits[7:] == 16).all() and (visits <= limits).all()
+    never, _ = fit.made_visits("tower", facts, lambda which, times: which == 0)
+    assert never[0] == 0 and never[1:].min() >= 1
+
+
+def _has_the_form_of_a_fit(kind: Kind) -> None:
+    """Weights and visits are the grammar's, tilted by phenomena and length; nothing else went into them."""
+    table = language.table(kind)
+    aims = [facets.NAMES.index(name) for name in fit.targets(kind)]
+    length = (table.spoken.astype(np.float64) - fit.MEAN_WORDS)[:, None]
+    causes = np.hstack([fit.shown(table.phenomena)[:, aims], length, np.ones((len(length), 1))])
+    logs = np.log(table.weights.astype(np.float64)) - table.bases
+    assert np.abs(causes @ np.linalg.lstsq(causes, logs, rcond=None)[0] - logs).max() < 0.02, "but for rounding"
+    assert ((table.visits == 0) == (table.limits == 0)).mean() > 0.998 and (table.visits <= table.limits).all()
+    inner = (table.visits >= 3) & (table.visits < table.limits)  # every phenomenon but pairs occurs here, so tilts are known
+    logs = np.log(table.visits[inner].astype(np.float64)) - table.bases[inner]
+    tilts = np.linalg.lstsq(causes[inner], logs, rcond=None)[0]
+    least = np.minimum(1, table.limits)
+    expected = np.clip(np.exp(causes @ tilts + table.bases), least, np.maximum(least, table.limits))
+    is_close = np.abs(expected - table.visits) <= 0.6 + 0.03 * expected
+    assert inner.sum() > 1_000 and is_close.mean() > 0.998
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_table_is_what_its_command_makes(kind: Kind) -> None:
+    """Samples of every column are made again: candidates of small frames, the form of the fit, the rest for some statements."""
+    table = language.table(kind)
+    frames = [frame for frame in grammar.frames(kind) if frame.size < 1_000 and frame.name != "items"]
+    codes, bases = selection.candidates(kind, frames)
+    places = {row.tobytes(): place for place, row in enumerate(table.codes)}
+    found = [(places[row.tobytes()], base) for row, base in zip(codes, bases, strict=True) if row.tobytes() in places]
+    assert len(found) > 300
+    assert [table.bases[place] for place, _ in found] == [base for _, base in found]
+    _has_the_form_of_a_fit(kind)
+    sample = np.arange(0, len(table.codes), len(table.codes) // 60)
+    statements = [language.statement(kind, int(place)) for place in sample]
+    assert (selection.spoken(statements) == table.spoken[sample]).all()
+    assert (selection.answers(kind, table.codes[sample], table.goals[sample]) == table.answers[sample]).all()
+    assert planner.pack_tastes([planner.taste(s.program) for s in statements]).tolist() == table.tastes[sample].tolist()
+    assert selection.is_tidy(kind, table.codes[sample]).tolist() == [worlds.is_tidy(kind, s.program) for s in statements]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -230,8 +308,9 @@ def test_plans_and_programs_agree(kind: Kind) -> None:
         assert (planner.by_codes(kind, codes, compiled)(rows, items[shown], counts[shown]) == expected).all()
 
 
-def test_more_rows_than_exist_are_refused() -> None:
-    job = make_job(LILGYM, "random", "validation", None, 3, {"start": "scratch"})
+@pytest.mark.parametrize("start", ["scratch", "flipit"])
+def test_more_rows_than_exist_are_refused(start: str) -> None:
+    job = make_job(LILGYM, "random", "validation", None, 3, {"start": start})
     most = LILGYM.bound(job)
     assert len(LILGYM.generate(job.rows(most - 1, most))) == 1
     with pytest.raises(UsageError, match=f"{most:,}"):
@@ -333,6 +412,21 @@ def test_truth_task(kind: Kind) -> None:
         assert example.score("nonsense").status == "unparsable"
         corrupted = dataclasses.replace(example, answer=other)
         assert [p.code for p in corrupted.validate()] == ["wrong_label"]
+
+
+def test_single_rows_are_the_same_with_and_without_kept_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that needs several scenes is finished by the compiled form where that lies on disk, else interpreted."""
+    table, job = language.table("tower"), make_job(LILGYM, "random", "test", None, 0).rows(0, 200)
+    known = language.sequel("tower", "random", "test", job.base("statements"), False)
+    places, states = known.places[:200], worlds.derived(worlds.derived(np.arange(200, dtype=np.uint64), job.base()), 1)
+    asked = rows.Asked(table.codes[places], table.tastes[places], known.numbers[:200], table.visits[places].astype(np.int64))
+    all_made = rows.make("tower", asked, states, from_scratch=False, flips=True, compiled=True)
+    hard = np.argsort(-all_made.rounds, kind="stable")[:3]
+    assert all_made.rounds[hard[0]] > 1
+    for is_kept in (True, False):
+        monkeypatch.setattr(kernels, "is_ready", lambda _name, is_kept=is_kept: is_kept)
+        made = rows.make("tower", asked.at(hard), states[hard], from_scratch=False, flips=True, compiled=False)
+        assert all((one == some[hard]).all() for one, some in zip(made[:5], all_made[:5], strict=True))
 
 
 def test_compiled_and_plain_rows_are_the_same() -> None:

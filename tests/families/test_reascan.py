@@ -19,9 +19,10 @@ from recombine.families.reascan.explain import reader_name
 from recombine.families.reascan.release import generate as release
 from recombine.families.reascan.release import pools as release_pools
 from recombine.families.reascan.rows import grammar_of, saying_of
-from recombine.families.reascan.sound.generate import aims_of, direction_codes
+from recombine.families.reascan.sound.generate import aims_of, offsets_of
 from recombine.families.reascan.splits import MIX, RELEASED
 from recombine.families.reascan.survey import pictures
+from recombine.grid.world import direction_codes
 from recombine.jobs import make_job
 
 
@@ -152,7 +153,7 @@ def test_targets_agents_and_directions_are_balanced() -> None:
     weights = np.diff(agents[0], axis=1, prepend=0) / agents[0][:, -1:].sum()
     assert np.allclose(weights.sum(axis=1), 1 / 36, rtol=0.001)
     assert np.allclose(weights.sum(axis=0), 1 / 36, rtol=0.001)
-    directions = np.bincount(np.maximum(direction_codes(6), 0).ravel(), weights=weights.ravel())
+    directions = np.bincount(np.maximum(direction_codes(*offsets_of(6)), 0).ravel(), weights=weights.ravel())
     assert np.allclose(directions, 1 / 8, rtol=0.001)
     assert targets[:, -1].tolist() == [36, 32, 32, 36]
 

@@ -115,3 +115,57 @@ def test_two_steps_of_grpo(tmp_path: Path) -> None:
     trainer.train()
     assert trainer.state.global_step == 2
     assert any("rewards/Reward/mean" in entry for entry in trainer.state.log_history)
+
+
+@pytest.mark.slow
+def test_two_steps_of_grpo_over_several_turns(tmp_path: Path) -> None:
+    """A tiny model whose words are whole tool calls acts in episodes: the calls are carried out and their outcome is the reward."""
+    trl = pytest.importorskip("trl", reason="trl is not installed")
+    import torch
+    from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+    spec = Spec("gscan", size=4, part="train", style="direct", multi_turn=True)
+    call = '<tool_call>\n{{"name": "{}", "arguments": {}}}\n</tool_call>'
+    calls = [call.format("walk", '{"steps": 1}'), call.format("turn", '{"side": "left"}'), call.format("stop", "{}")]
+    special = ["<unk>", "<|im_end|>", "<|endoftext|>", "<|im_start|>"]
+    vocabulary = {word: i for i, word in enumerate([*special, "assistant", "user"])}
+    held = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    held.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    held.add_tokens([AddedToken(text, normalized=False) for text in calls])
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=held,
+        unk_token="<unk>",
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        clean_up_tokenization_spaces=False,
+    )
+    tokenizer.chat_template = (Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text()
+    torch.manual_seed(1)
+    size = {
+        "hidden_size": 32,
+        "intermediate_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+    }
+    model = Qwen3ForCausalLM(Qwen3Config(vocab_size=len(tokenizer), head_dim=16, max_position_embeddings=4096, **size))
+    settings = trl.GRPOConfig(
+        output_dir=str(tmp_path), per_device_train_batch_size=4, num_generations=4, max_completion_length=600, max_steps=2,
+        max_tool_calling_iterations=3, report_to=[], use_cpu=True, save_strategy="no", disable_tqdm=True, temperature=1.0,
+    )  # fmt: skip
+    played: list[Any] = []
+
+    def watched(environments: Any, **given: Any) -> list[float]:
+        played.extend((tools, [turn.info["actions"] for turn in tools._episode.turns]) for tools in environments)
+        return episode_reward(environments, **given)
+
+    trainer = trl.GRPOTrainer(
+        model, reward_funcs=[watched], args=settings, train_dataset=spec.train_dataset, processing_class=tokenizer,
+        environment_factory=spec.environment_factory,
+    )  # fmt: skip
+    trainer.train()
+    assert trainer.state.global_step == 2
+    assert any("rewards/watched/mean" in entry for entry in trainer.state.log_history)
+    assert len(played) >= 8 and all(isinstance(tools, GridTools) for tools, _ in played)
+    assert any(len(actions) > 1 for _, actions in played), "some episode had several turns"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,3 +130,67 @@ def test_what_cannot_be_asked_is_said(folder: Path, tmp_path: Path, capsys: pyte
         LocalModel(folder).complete([{"role": "user", "content": [{"type": "text"}]}], 5)
     assert main(["ask", "gscan", "--model", f"hf:{folder}", "--image", "--out", str(tmp_path / "x")]) == 2
     assert "words only" in capsys.readouterr().err
+
+
+def test_a_model_that_sees_is_shown_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A tiny real LLaVA: what it says follows what it sees, and the pixels are those of the row's own picture."""
+    import base64
+
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    words = [
+        "<unk>",
+        "</s>",
+        "<image>",
+        "<pad>",
+        *["Answer:", "walk", "push", "pull", "stay", "turn", "left", "right", ",", "USER:"],
+    ]
+    raw = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>"))
+    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    raw.decoder = decoders.WordPiece(prefix="##", cleanup=False)
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token="</s>", unk_token="<unk>", pad_token="<pad>", additional_special_tokens=["<image>"]
+    )
+    torch.manual_seed(0)
+    vision = transformers.CLIPVisionConfig(
+        hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14
+    )
+    language = transformers.Qwen2Config(
+        vocab_size=len(words), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, max_position_embeddings=2048, eos_token_id=1, bos_token_id=None,
+    )  # fmt: skip
+    config = transformers.LlavaConfig(vision_config=vision, text_config=language, image_token_index=2)
+    template = (
+        "{% for m in messages %}USER: {% for c in m['content'] %}{% if c['type'] == 'image' %}<image> {% else %}{{ c['text'] }} "
+        "{% endif %}{% endfor %}{% endfor %}Answer: "
+    )
+    size: dict[str, Any] = {"size": {"shortest_edge": 28}, "crop_size": {"height": 28, "width": 28}}
+    processor = transformers.LlavaProcessor(
+        image_processor=transformers.models.clip.image_processing_pil_clip.CLIPImageProcessorPil(**size), tokenizer=tokenizer,
+        patch_size=14, vision_feature_select_strategy="default", num_additional_image_tokens=1, chat_template=template,
+    )  # fmt: skip
+    folder = tmp_path / "llava"
+    transformers.LlavaForConditionalGeneration(config).save_pretrained(folder)
+    processor.save_pretrained(folder)
+    model = LocalModel(folder)
+    assert model.sees_pictures
+    row = load("gscan", size=4)[0]
+    picture = Prompter(row.family, sight="picture").words.picture(row)
+    assert picture is not None
+    url = "data:image/png;base64," + base64.b64encode(picture).decode()
+    message = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": "walk"}]}
+    shown = model._inputs([message])
+    assert shown["pixel_values"].shape == (1, 3, 28, 28)
+    assert int((shown["input_ids"] == 2).sum()) == 4  # 28 / 14 squared: the picture's patches stand in the text
+    other = load("gscan", size=4)[1]
+    drawn = Prompter(other.family, sight="picture").words.picture(other)
+    assert drawn is not None and drawn != picture
+    message["content"][0]["image_url"]["url"] = "data:image/png;base64," + base64.b64encode(drawn).decode()  # type: ignore[index]
+    assert not torch.equal(shown["pixel_values"], model._inputs([message])["pixel_values"])
+    assert model.complete([{"role": "user", "content": "walk"}], 3).tokens_in == 3  # words alone are fine too
+    out = tmp_path / "run"
+    words_asked = ["ask", "gscan", "--size", "2", "--model", f"hf:{folder}", "--image", "--max-tokens", "5", "--out", str(out)]
+    assert main([*words_asked, "--json"]) == 0
+    outcome = json.loads(capsys.readouterr().out)
+    assert sum(outcome["statuses"].values()) == 2 and not outcome["errors"]
+    assert json.loads((out / "run.json").read_text())["asked"]["sight"] == "picture"

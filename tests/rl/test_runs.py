@@ -59,6 +59,11 @@ def test_command_trains_tests_and_reports(tmp_path: Path, capsys: Any) -> None:
     assert found["episodes"] == 20 and found["accuracy"] == pytest.approx(1 - sum(found["errors"].values()) / 20)
     page = (tmp_path / "run" / "report.html").read_text()
     assert page.count("data:image/png;base64,") >= 2 and "Mistakes on dev" in page
+    capsys.readouterr()
+    assert main(["watch", str(tmp_path / "run"), "--index", "1", "--out", str(tmp_path / "film.gif"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["frames"] >= 2 and (tmp_path / "film.gif").read_bytes().startswith(b"GIF")
+    assert main(["watch", str(tmp_path / "run"), "--index", "99999", "--out", str(tmp_path / "film.gif")]) == 2
     assert main(["train", "ppo", "--out", str(tmp_path / "run2")]) == 2
     assert main(["train", "ppo", "--env", "TowerScrach", "--out", str(tmp_path / "run2")]) == 2
     assert not (tmp_path / "run2").exists()

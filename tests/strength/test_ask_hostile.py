@@ -15,7 +15,8 @@ import pytest
 
 from recombine.data.datasets import load
 from recombine.errors import FileError, RecombineError
-from recombine.evaluate.ask import Asked, Caps, Outcome, ask
+from recombine.evaluate.ask import Asked, Outcome, ask
+from recombine.evaluate.budget import Caps
 from recombine.evaluate.endpoint import LONGEST_WAIT_SECONDS, Endpoint, Patience, Reply, Secret, _retry_after
 from recombine.evaluate.journal import RUN_FOLDER, Journal
 from recombine.evaluate.prices import Price

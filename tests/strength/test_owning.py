@@ -7,11 +7,13 @@ import importlib
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from recombine.cli import VERBS, main
 from recombine.data.generate import generate
 from recombine.errors import FileError
 from recombine.files import discard, own_folder, sweep
+from recombine.signature import MARKS
 
 FOLDERS: dict[str, list[str]] = {
     "generate": ["generate", "scan", "--split", "length", "--size", "5"],
@@ -133,6 +135,26 @@ def test_a_film_replaces_films_only(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "x.gif").unlink()
     assert main(words) == 0
     assert main(words) == 0
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
+def test_a_picture_replaces_pictures_of_ours_only(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Somebody else's picture is a picture too, and is kept."""
+    path = tmp_path / f"x{suffix}"
+    words = ["show", "gscan", "--save", str(path)]
+    assert main(words) == 0
+    ours = path.read_bytes()
+    if suffix == ".png":
+        Image.open(path).verify()
+    for foreign in (ours[: -len(MARKS[suffix])], ours + b" ", b"", b"<svg/>", b"%PDF-1.4", b"\x89PNG"):
+        path.write_bytes(foreign)
+        assert main(words) == (0 if not foreign else 2)
+        if foreign:
+            assert "choose another name" in capsys.readouterr().err
+            assert path.read_bytes() == foreign
+    path.write_bytes(ours)
+    assert main(words) == 0
+    assert path.read_bytes() == ours
 
 
 def test_own_files_and_folders_are_replaced(data: Path, tmp_path: Path) -> None:

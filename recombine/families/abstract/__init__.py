@@ -39,7 +39,7 @@ class AbstractFamily:
     OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = SCHEMA
     CLUSTER: ClassVar[str] = "form"
-    DIALS: ClassVar[tuple[str, ...]] = ("demonstrations", "clauses", "object_count")
+    DIALS: ClassVar[tuple[str, ...]] = ("demonstrations", "clauses", "object_count", "rival_bits")
     MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii", "svg", "png")
     NATIVE_NAME: ClassVar[str] = "{split}-{part}.json"
 
@@ -89,9 +89,9 @@ class AbstractFamily:
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
-        from recombine.families.abstract.generate import sound
+        from recombine.families.abstract.generate import generate
 
-        return sound(job)
+        return generate(job)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""
@@ -172,6 +172,12 @@ class AbstractFamily:
         from recombine.families.abstract.facets import facet_columns
 
         return facet_columns(batch, names)
+
+    def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
+        """How many demonstrations the tasks of a file have, and how many more would settle each of them."""
+        from recombine.families.abstract.settlement import survey
+
+        return survey(examples)
 
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The tasks of an ARC file."""

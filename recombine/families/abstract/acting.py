@@ -144,6 +144,10 @@ class EditState:
             return 0.0 - self.step_penalty, "never_stopped", f"the episode ends after {self.horizon} edits without STOP."
         return 0.0 - self.step_penalty, error, sentence
 
+    def answer(self) -> str:
+        """The objects of the world as it stands; empty before the first edit."""
+        return "; ".join(object_text(t) for t in self.scene.ordered) if self.clock else ""
+
     def expert(self) -> tuple[str, ...]:
         """What is wrong goes, what is missing comes, then STOP. Empty if the episode is over."""
         if self.is_over:

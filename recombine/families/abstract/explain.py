@@ -136,7 +136,7 @@ def applied(scene: Scene, thing: Thing, rule: Rule, pivot: Thing | None) -> Scen
     """The output if the rule's operation is done to this object; None if it cannot be."""
     import numpy as np
 
-    from recombine.families.abstract.kernel import CODE_BASE, NO_EFFECT, effect
+    from recombine.families.abstract.effect_kernel import CODE_BASE, NO_EFFECT, effect
     from recombine.families.abstract.rows import changed, unpack
 
     things, n, _ = World(scene.size, scene.things, 0, 0).arrays()

@@ -27,8 +27,17 @@ _FACETS = (
     Facet("np.size", "word", "The size word of each phrase.", SIZE_VALUES, many=True),
     Facet("np.color", "word", "The colour word of each phrase.", COLOR_VALUES, many=True),
     Facet("np.shape", "word", "The shape word of each phrase.", SHAPE_VALUES, many=True),
-    Facet("demonstrations", "number", "How many demonstrations the task has.", (2, 6), column="demonstrations"),
+    Facet("demonstrations", "number", "How many demonstrations the task has.", (1, 6), column="demonstrations"),
     Facet("object_count", "number", "How many objects the test input holds.", (1, 12), level="world", column="object_count"),
+    Facet("determined", "flag", "Whether every rule that fits gives the same output.", level="world", column="determined"),
+    Facet(
+        "rival_bits",
+        "number",
+        "Bits of the number of hypotheses left that give another output.",
+        (0, 30),
+        level="world",
+        column="rival_bits",
+    ),
     Facet("proved_unique", "flag", "Whether a single rule is left.", level="world", column="proved_unique"),
 )
 FACETS: Mapping[str, Facet] = MappingProxyType({facet.name: facet for facet in _FACETS})

@@ -1,10 +1,10 @@
-"""Job -> batch of the sound recipe: rules are drawn as columns, then the kernel makes worlds that prove each of them."""
+"""Job -> batch: rules are drawn as columns, then a kernel makes the worlds of each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,87 @@ from recombine.families.abstract.rows import columns
 from recombine.families.abstract.splits import FEWEST, OPTIONS, Making, making_of
 
 KERNEL_NAME = "recombine.families.abstract.task_kernel"
+RELEASE_NAME = "recombine.families.abstract.release_kernel"
+RELEASE_OBJECTS, RELEASE_TRIES = 6, 500
+"""The notebook fills its worlds to six objects, and it draws at most 500 of them."""
+RELEASE_OPERATION = "paint red"
+"""The only operation that the notebook carries out."""
 REJECTIONS = ("no test world", "no demonstration", "not determined", "too many hypotheses")
 RULES = 8
 """Rules that are offered to the kernel for one row at a time."""
 ROUNDS = 200
 """Times that a row is offered other rules before the job is given up."""
-POOL = 12
+POOL = 3
 """Worlds among which demonstrations are chosen, besides one for each demonstration."""
+EXTRA = 60
+"""Worlds that are tried as the last demonstration if none of the pool settles the task."""
 HYPOTHESES: Mapping[int, int] = MappingProxyType({SIMPLE: 1 << 15, ONE: 1 << 15, TWO: 1 << 18, NESTED: 1 << 20})
 """Room for hypotheses, by the pattern of the rule."""
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+
+
+def generate(job: Job) -> Batch:
+    """Rows [job.start, job.stop) of a part, by the job's recipe."""
+    return release(job) if job.recipe == "release" else sound(job)
+
+
+class Table(NamedTuple):
+    """Rows in the making."""
+
+    sink: kernel.Sink
+    chosen: Ints  # [2, rows]: form and operation
+    rivals: Ints  # [rows]
+    rejected: Ints  # [reasons]
+
+
+Draw = Callable[[Words, Ints, Ints, kernel.Sink, Ints, Ints], object]
+"""(states, forms, operations, sink, rivals, rejected): fills the rows of the sink that a kernel can."""
+
+
+def _drawn(job: Job, making: Making, settings: Ints, draw: Draw) -> Batch:
+    """Offer every row rules until the kernel can make it."""
+    n, k, most = job.stop - job.start, int(settings[kernel.S_DEMONSTRATIONS]), int(settings[kernel.S_HIGH])
+    table = Table(
+        _sink(n, k, most),
+        np.zeros((2, n), dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(len(REJECTIONS), dtype=np.int64),
+    )
+    words = keys.states(job.base("rules"), job.start, job.stop)
+    worlds = keys.states(job.base("worlds"), job.start, job.stop)
+    left, counters = np.arange(n), np.zeros(n, dtype=np.uint64)
+    for turn in range(ROUNDS):
+        if not len(left):
+            break
+        forms, ops = draw_rules(words, counters, left, making)
+        part, rivals = _sink(len(left), k, most), np.zeros(len(left), dtype=np.int64)
+        draw(_mixed(worlds[left] + np.uint64(turn)), forms, ops, part, rivals, table.rejected)
+        whole: list[Any] = list(table.sink)
+        for column, made in zip(whole, part, strict=True):
+            column[left] = made
+        table.rivals[left] = rivals
+        picked = np.maximum(part.rules, 0)[:, None]
+        for side, offered in enumerate((forms, ops)):
+            table.chosen[side, left] = np.take_along_axis(offered, picked, 1)[:, 0]
+        left = left[part.rules < 0]
+    if len(left):
+        raise Infeasible(
+            f"{job.id(job.start + int(left[0]))}: no task of this kind is determined; use more demonstrations or a larger grid_size."
+        )
+    counts = {reason: int(count) for reason, count in zip(REJECTIONS, table.rejected, strict=True) if count}
+    return Batch(job, job.start, columns(job, table.sink, table.chosen, table.rivals), counts)
+
+
+def _sink(n: int, k: int, most: int) -> kernel.Sink:
+    return kernel.Sink(
+        np.zeros((n, k + 1, most, 5), dtype=np.int8), np.zeros((n, k + 1), dtype=np.int8), np.zeros((n, k + 1), dtype=np.int64),
+        np.zeros((n, k), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int8),
+    )  # fmt: skip
+
+
+def _grammar() -> kernel.Grammar:
+    return kernel.Grammar(plan.roots(), *plan.steps(), operations.table())
 
 
 def sound(job: Job, compiled: bool = True) -> Batch:
@@ -39,52 +109,33 @@ def sound(job: Job, compiled: bool = True) -> Batch:
     """
     making = making_of(job.split, job.part, dict(job.options))
     settings = settings_of(job, making)
-    n, k, most = job.stop - job.start, int(settings[kernel.S_DEMONSTRATIONS]), int(settings[kernel.S_HIGH])
-    sink = kernel.Sink(
-        np.zeros((n, k + 1, most, 5), dtype=np.int8), np.zeros((n, k + 1), dtype=np.int8), np.zeros((n, k + 1), dtype=np.int64),
-        np.zeros((n, k), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int8),
-    )  # fmt: skip
-    chosen = np.zeros((2, n), dtype=np.int64)
-    rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
-    words = keys.states(job.base("rules"), job.start, job.stop)
-    worlds = keys.states(job.base("worlds"), job.start, job.stop)
-    left = np.arange(n)
-    draw = kernels.load(KERNEL_NAME, compiled).draw_tasks
-    desk, grammar = desk_of(settings), kernel.Grammar(plan.roots(), *plan.steps(), operations.table())
-    counters = np.zeros(n, dtype=np.uint64)
-    for turn in range(ROUNDS):
-        if not len(left):
-            break
-        forms, ops = draw_rules(words, counters, left, making)
-        columns_left: list[Any] = [column[left] for column in sink]
-        part = kernel.Sink(*columns_left)
-        states = _mixed(worlds[left] + np.uint64(turn))
-        draw(
-            states,
-            forms,
-            ops,
-            desk,
-            grammar,
-            settings,
-            part,
-            np.zeros(k, dtype=np.int64),
-            rejected,
-            np.zeros(1, dtype=np.uint64),
-        )
-        whole: list[Any] = list(sink)
-        for column, made in zip(whole, part, strict=True):
-            column[left] = made
-        is_done = part.rules >= 0
-        picked = np.maximum(part.rules, 0)[:, None]
-        chosen[0, left] = np.take_along_axis(forms, picked, 1)[:, 0]
-        chosen[1, left] = np.take_along_axis(ops, picked, 1)[:, 0]
-        left = left[~is_done]
-    if len(left):
-        raise Infeasible(
-            f"{job.id(job.start + int(left[0]))}: no task of this kind is determined; use more demonstrations or a larger grid_size."
-        )
-    counts = {reason: int(count) for reason, count in zip(REJECTIONS, rejected, strict=True) if count}
-    return Batch(job, job.start, columns(job, sink, chosen[0], chosen[1]), counts)
+    run, desk, grammar = kernels.load(KERNEL_NAME, compiled).draw_tasks, desk_of(settings), _grammar()
+    order = np.zeros(int(settings[kernel.S_DEMONSTRATIONS]), dtype=np.int64)
+
+    def draw(states: Words, forms: Ints, ops: Ints, sink: kernel.Sink, rivals: Ints, rejected: Ints) -> None:  # noqa: ARG001
+        run(states, forms, ops, desk, grammar, settings, sink, order, rejected, np.zeros(1, dtype=np.uint64))
+
+    return _drawn(job, making, settings, draw)
+
+
+def release(job: Job, compiled: bool = True) -> Batch:
+    """The same for the recipe `release`: the notebook's worlds, with its one operation, determined or not."""
+    making = making_of(job.split, job.part, dict(job.options))
+    settings = settings_of(job, making)
+    if max(making.patterns) > ONE:
+        raise BadOption(f"option pattern is {plan.PATTERNS[max(making.patterns)]}, but the notebook has at most one clause.")
+    settings[kernel.S_HIGH] = RELEASE_OBJECTS
+    settings[kernel.S_POOL] = settings[kernel.S_DEMONSTRATIONS]
+    settings[kernel.S_WORLD_TRIES] = RELEASE_TRIES
+    only = operations.numbers()[RELEASE_OPERATION]
+    making = making._replace(wanted=lambda _forms, ops: ops == only)
+    run, desk, grammar = kernels.load(RELEASE_NAME, compiled).draw_release, desk_of(settings), _grammar()
+    spaces = np.array([plan.space_size(p) if p in making.patterns else 0 for p in range(len(plan.PATTERNS))], dtype=np.int64)
+
+    def draw(states: Words, forms: Ints, ops: Ints, sink: kernel.Sink, rivals: Ints, rejected: Ints) -> None:  # noqa: ARG001
+        run(states, forms, only, spaces, desk, grammar, settings, sink, rivals, rejected, np.zeros(1, dtype=np.uint64))
+
+    return _drawn(job, making, settings, draw)
 
 
 def settings_of(job: Job, making: Making) -> Ints:
@@ -101,10 +152,11 @@ def settings_of(job: Job, making: Making) -> Ints:
     settings[kernel.S_LOW], settings[kernel.S_HIGH] = making.objects
     settings[kernel.S_DEMONSTRATIONS] = k
     settings[kernel.S_POOL] = POOL + k
-    settings[kernel.S_ROUNDS] = 4
+    settings[kernel.S_ROUNDS] = 3
     settings[kernel.S_WORLD_TRIES] = 20
-    settings[kernel.S_TEST_TRIES] = 8 if deepest < TWO else 2
+    settings[kernel.S_TEST_TRIES] = 8 if deepest < TWO else 3
     settings[kernel.S_DEEPEST] = deepest
+    settings[kernel.S_EXTRA] = EXTRA
     return settings
 
 
@@ -114,16 +166,17 @@ ARC_GRID = 6
 
 def desk_of(settings: Ints) -> kernel.Desk:
     """Scratch arrays for one job."""
-    worlds, most = int(settings[kernel.S_POOL]) + 1, int(settings[kernel.S_HIGH])
+    worlds, most = int(settings[kernel.S_POOL]) + 2, int(settings[kernel.S_HIGH])
     room = HYPOTHESES[int(settings[kernel.S_DEEPEST])]
+    image = (plan.N_STEPS, int(plan.steps()[1].max()))
 
     def zeros(*shape: int) -> Ints:
         return np.zeros(shape, dtype=np.int64)
 
     return kernel.Desk(
         zeros(worlds, most, 5), zeros(worlds), zeros(worlds), zeros(worlds, 2, plan.N_PHRASES), zeros(worlds, 6, most), zeros(5, 17),
-        zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(room), zeros(room), zeros(room), zeros(room),
-        zeros(kernel.MAX_OPERATIONS), zeros(3), zeros(3),
+        zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(*image), zeros(room), zeros(room), zeros(room), zeros(room),
+        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(4, 3), zeros(3),
     )  # fmt: skip
 
 
@@ -174,8 +227,7 @@ def rule_at(at: Words, making: Making) -> tuple[Forms, Ints]:
     for code in making.patterns:
         mine = pattern == code
         listed = plan.forms(code)
-        edges = np.searchsorted(listed.first // plan.N_PHRASES, np.arange(7))
-        sizes, starts = np.diff(edges)[np.diff(edges) > 0], edges[:-1][np.diff(edges) > 0]
+        starts, sizes = plan.groups(code)
         group = _below(_mixed(at[mine] ^ np.uint64(2)), len(starts))
         number = starts[group] + _below(_mixed(at[mine] ^ np.uint64(3)), sizes[group])
         for side in (1, 2, 3):

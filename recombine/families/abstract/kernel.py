@@ -1,8 +1,7 @@
-"""Worlds, referents, effects and elimination in arrays: the hot part of the sound recipe.
+"""Referents and elimination in arrays: the hot part of the family.
 
 A world is `things[n, 5]` (see `recombine.grid.codes`); in a world that the generator builds, object 0 is the referent and
-objects 1 and 2 are what the other phrases mean. Sets of objects are bits of one word. An *effect* packs the object that goes and
-the object that comes; two operations with the same effect give the same output world.
+objects 1 and 2 are what the other phrases mean. Sets of objects are bits of one word. For effects see `effect_kernel`.
 
 A hypothesis is a row of `list_forms`, `list_reads`, `list_masks`: a form, a reading (bit 0: superlative size words; bit 1: phrases
 may share an object) and the set of operations that still fit.
@@ -13,168 +12,58 @@ from __future__ import annotations
 from typing import Any
 
 from recombine.draws import Ints
-from recombine.families.abstract.operations import (
-    ADD_COLOR,
-    ADD_HEADING,
-    ADD_SHAPE,
-    ADD_SIZE,
-    COPY,
-    COPY_COLOR,
-    COPY_SHAPE,
-    COPY_SIZE,
-    MOVE,
-    PAINT,
-    REMOVE,
-    RESHAPE,
-    RESIZE,
-    STEP,
-)
-from recombine.grid.codes import (
-    BOX,
-    COLOR,
-    COLUMN,
-    COLUMN_STEP,
-    INSIDE,
-    ROW,
-    ROW_STEP,
-    SAME_COLOR,
-    SAME_COLUMN,
-    SAME_ROW,
-    SAME_SHAPE,
-    SHAPE,
-    SIZE,
-)
-from recombine.grid.kernel import index_things, lowest, phrase, popcount
+from recombine.families.abstract.effect_kernel import CODE_BASE, effect, object_code
+from recombine.families.abstract.operations import ADD_SIZE, COPY
+from recombine.grid.codes import COLOR, COLUMN, ROW, SHAPE, SIZE
+from recombine.grid.kernel import children, index_things, lowest, popcount
 
 KERNEL = True
 LEAN = True
 
 SIMPLE, ONE, TWO, NESTED = 0, 1, 2, 3
 N_PHRASES, N_STEPS, N_RELATIONS = 75, 450, 6
+N_CLASSES, N_WORDS = 25, 5
+"""Phrases without a size word; colour words (or shape words) with the empty one."""
 IDLE = -1
-NO_EFFECT = -1
 MAX_SIZE = 4
-CODE_BASE = 1 << 15
-"""One more than the largest object code plus one, rounded up."""
 FULL = -2
 """The list of hypotheses has no room; the draw is given up."""
-
-
-# --- effects ---------------------------------------------------------------------------------------------------------
-
-
-def object_code(row: int, column: int, color: int, shape: int, size: int) -> Any:
-    """An object as a number from 1."""
-    return ((((row * 16 + column) * 4 + color) * 4 + shape) * 4 + size - 1) + 1
-
-
-def fits_in(things: Ints, n: int, grid: int, i: int, row: int, column: int, shape: int, size: int) -> Any:
-    """Whether an object of this shape and size may stand in the cell, object i left out: in the grid, and no other on it."""
-    reach = size if shape == BOX else 1
-    if row < 0 or column < 0 or row + reach > grid or column + reach > grid:
-        return False
-    for j in range(n):
-        is_alike = (things[j, SHAPE] == BOX) == (shape == BOX)
-        if j != i and is_alike and things[j, ROW] == row and things[j, COLUMN] == column:
-            return False
-    return True
-
-
-def effect(things: Ints, n: int, grid: int, op: Ints, t: int, p: int) -> Any:
-    """What the operation `op` (a row of the table) does to object t with pivot p; NO_EFFECT if it may not be done.
-
-    Every part of the operation must change something, and the new object must fit.
-    """
-    row, column, color = things[t, ROW], things[t, COLUMN], things[t, COLOR]
-    shape, size = things[t, SHAPE], things[t, SIZE]
-    gone = object_code(row, column, color, shape, size)
-    if op[REMOVE] == 1:
-        return gone * CODE_BASE
-    if op[ADD_SIZE] != IDLE:
-        row += ROW_STEP[op[ADD_HEADING]]
-        column += COLUMN_STEP[op[ADD_HEADING]]
-        if not fits_in(things, n, grid, -1, row, column, op[ADD_SHAPE], op[ADD_SIZE]):
-            return NO_EFFECT
-        return object_code(row, column, op[ADD_COLOR], op[ADD_SHAPE], op[ADD_SIZE])
-    paint, reshape, resize = op[PAINT], op[RESHAPE], op[RESIZE]
-    if op[COPY] != IDLE:
-        if p < 0:
-            return NO_EFFECT
-        if op[COPY] == COPY_COLOR:
-            paint = things[p, COLOR]
-        elif op[COPY] == COPY_SHAPE:
-            reshape = things[p, SHAPE]
-        elif op[COPY] == COPY_SIZE:
-            resize = things[p, SIZE]
-    if op[STEP] != 0:
-        resize = size + op[STEP]
-        if resize < 1 or resize > MAX_SIZE:
-            return NO_EFFECT
-    if paint == color or reshape == shape or resize == size:
-        return NO_EFFECT
-    if paint != IDLE:
-        color = paint
-    if reshape != IDLE:
-        shape = reshape
-    if resize != IDLE:
-        size = resize
-    if op[MOVE] != IDLE:
-        row += ROW_STEP[op[MOVE]]
-        column += COLUMN_STEP[op[MOVE]]
-    if not fits_in(things, n, grid, t, row, column, shape, size):
-        return NO_EFFECT
-    return gone * CODE_BASE + object_code(row, column, color, shape, size)
+ALL_OPERATIONS = -1
+"""The set of all operations, as bits."""
 
 
 # --- referents -------------------------------------------------------------------------------------------------------
 
 
-def holds(things: Ints, relation: int, i: int, j: int) -> Any:
-    """Whether object i stands in the relation to object j; i and j differ."""
-    if relation == SAME_ROW:
-        return things[i, ROW] == things[j, ROW]
-    if relation == SAME_COLUMN:
-        return things[i, COLUMN] == things[j, COLUMN]
-    if relation == SAME_COLOR:
-        return things[i, COLOR] == things[j, COLOR]
-    if relation == SAME_SHAPE:
-        return things[i, SHAPE] == things[j, SHAPE]
-    if relation == INSIDE:
-        down, right = things[i, ROW] - things[j, ROW], things[i, COLUMN] - things[j, COLUMN]
-        return things[j, SHAPE] == BOX and 0 <= down < things[j, SIZE] and 0 <= right < things[j, SIZE]
-    return things[i, SIZE] == things[j, SIZE]
+def extreme(sets: Ints, members: int, is_high: bool) -> Any:
+    """The smallest or largest size among the members, which must not be empty."""
+    for k in range(MAX_SIZE):
+        size = MAX_SIZE - k if is_high else 1 + k
+        if sets[SIZE, size] & members:
+            return size
+    return 0
 
 
 def look(things: Ints, n: int, sets: Ints, fits: Ints, rel: Ints) -> None:
     """Fill `fits[2, 75]`, the objects that each phrase fits, and `rel[6, n]`, the objects to which each one is related."""
     everything = index_things(things, n, sets)
-    for reading in range(2):
-        for code in range(N_PHRASES):
-            fits[reading, code] = phrase(sets, everything, code // 25, code // 5 % 5 - 1, code % 5 - 1, reading)
+    for code in range(N_CLASSES):
+        members = everything
+        if code // N_WORDS:
+            members &= sets[COLOR, code // N_WORDS - 1]
+        if code % N_WORDS:
+            members &= sets[SHAPE, code % N_WORDS - 1]
+        low = sets[SIZE, extreme(sets, members, False)] & members
+        high = sets[SIZE, extreme(sets, members, True)] & members
+        fits[0, code] = fits[1, code] = members
+        # Pairwise: something of the class is larger (smaller). Superlative: nothing of the class is smaller (larger).
+        fits[0, N_CLASSES + code] = members & ~high
+        fits[0, 2 * N_CLASSES + code] = members & ~low
+        fits[1, N_CLASSES + code] = low
+        fits[1, 2 * N_CLASSES + code] = high
     for r in range(N_RELATIONS):
         for i in range(n):
-            found = 0
-            for j in range(n):
-                if j != i and holds(things, r, i, j):
-                    found |= 1 << j
-            rel[r, i] = found
-
-
-def glance(things: Ints, n: int, sets: Ints, fits: Ints, rel: Ints, root: int, first: int, second: int) -> None:
-    """Fill what one description needs of `fits` and `rel`: a part of what `look` does, for worlds that may be thrown away."""
-    everything = index_things(things, n, sets)
-    for reading in range(2):
-        for k in range(3):
-            code = root if k == 0 else first % N_PHRASES if k == 1 else second % N_PHRASES
-            fits[reading, code] = phrase(sets, everything, code // 25, code // 5 % 5 - 1, code % 5 - 1, reading)
-    for k in range(2):
-        r = first // N_PHRASES if k == 0 else second // N_PHRASES
-        for i in range(n):
-            found = 0
-            for j in range(n):
-                if j != i and holds(things, r, i, j):
-                    found |= 1 << j
-            rel[r, i] = found
+            rel[r, i] = children(things, sets, r, i)
 
 
 def is_bound(fits: Ints, rel: Ints, pattern: int, first: int, second: int, can_share: int, i: int) -> Any:
@@ -204,6 +93,19 @@ def meant(fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: in
         left &= left - 1
         if is_bound(fits, rel, pattern, first, second, can_share, i):
             found |= 1 << i
+    return found
+
+
+def only_meant(fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: int, can_share: int) -> Any:
+    """The one object that the description can mean; -1 if it means several or none. Stops at the second."""
+    found, left = -1, fits[root]
+    while left:
+        i = lowest(left)
+        left &= left - 1
+        if is_bound(fits, rel, pattern, first, second, can_share, i):
+            if found >= 0:
+                return -1
+            found = i
     return found
 
 
@@ -284,10 +186,9 @@ def surviving(fits: Ints, rel: Ints, form: int, reading: int, mask: int, plain: 
     root = form // (N_STEPS * N_STEPS) % N_PHRASES
     pattern = form // (N_STEPS * N_STEPS * N_PHRASES)
     here = fits[reading & 1]
-    found = meant(here, rel, pattern, root, first, second, reading >> 1)
-    if found == 0 or found & (found - 1) != 0:
+    t = only_meant(here, rel, pattern, root, first, second, reading >> 1)
+    if t < 0:
         return 0
-    t = lowest(found)
     allowed = plain[t]
     if mask & copies:
         p = pivot_of(here, rel, pattern, first, second, reading >> 1, t)
@@ -296,14 +197,32 @@ def surviving(fits: Ints, rel: Ints, form: int, reading: int, mask: int, plain: 
     return mask & allowed
 
 
-def enumerate_space(
-    fits: Ints, rel: Ints, n: int, deepest: int, roots: Ints, steps: Ints, counts: Ints, plain: Ints, copied: Ints, copies: int,
-    reach: Ints, forms: Ints, reads: Ints, masks: Ints,
-) -> Any:  # fmt: skip
-    """List every hypothesis of the space that fits one demonstration; returns how many, or FULL.
+def fill_reach(here: Ints, rel: Ints, n: int, reach: Ints) -> None:
+    """reach[step]: the objects that stand in the step's relation to one that its phrase fits."""
+    for step in range(N_STEPS):
+        found, seen = 0, here[step % N_PHRASES]
+        if seen:
+            for i in range(n):
+                if rel[step // N_PHRASES, i] & seen:
+                    found |= 1 << i
+        reach[step] = found
 
-    `reach[450]` is scratch: the objects that each step allows. A hypothesis can only fit if its referent t has plain[t] or copied[t].
-    """
+
+def fill_image(here: Ints, rel: Ints, n: int, steps: Ints, counts: Ints, reach: Ints, image: Ints) -> None:
+    """image[first, c]: the objects from which the first step leads to one that has step c of its phrase."""
+    for first in range(N_STEPS):
+        middle = first % N_PHRASES
+        for c in range(counts[middle]):
+            found, between = 0, here[middle] & reach[steps[middle, c]]
+            if between:
+                for i in range(n):
+                    if rel[first // N_PHRASES, i] & between:
+                        found |= 1 << i
+            image[first, c] = found
+
+
+def changed_objects(n: int, plain: Ints, copied: Ints) -> Any:
+    """The objects on which some operation gives what is shown."""
     changed = 0
     for t in range(n):
         some = plain[t]
@@ -311,94 +230,96 @@ def enumerate_space(
             some |= copied[t, p]
         if some:
             changed |= 1 << t
-    every = -1
+    return changed
+
+
+def enumerate_space(
+    fits: Ints, rel: Ints, n: int, deepest: int, roots: Ints, steps: Ints, counts: Ints, plain: Ints, copied: Ints, copies: int,
+    reach: Ints, image: Ints, forms: Ints, reads: Ints, masks: Ints,
+) -> Any:  # fmt: skip
+    """List every hypothesis of the space that fits one demonstration; returns how many, or FULL.
+
+    `reach[450]` and `image[450, most]` are scratch. A hypothesis can fit only if it can mean an object that changed. If phrases may
+    share objects, a description means exactly the objects that `reach` or `image` allow, so several of them rule it out at once.
+    """
+    changed = changed_objects(n, plain, copied)
     m = 0
-    for size_reading in range(2):
-        here = fits[size_reading]
-        for step in range(N_STEPS):
-            found, seen = 0, here[step % N_PHRASES]
-            if seen:
-                for i in range(n):
-                    if rel[step // N_PHRASES, i] & seen:
-                        found |= 1 << i
-            reach[step] = found
+    for reading in range(2):
+        here = fits[reading]
+        fill_reach(here, rel, n, reach)
+        if deepest >= NESTED:
+            fill_image(here, rel, n, steps, counts, reach, image)
         for a in range(len(roots)):
             root = roots[a]
             if here[root] & changed == 0:
                 continue
-            base = root * N_STEPS * N_STEPS
-            m = note(fits, rel, base, size_reading, every, plain, copied, copies, forms, reads, masks, m)
+            m = note(fits, rel, root * N_STEPS * N_STEPS, reading, plain, copied, copies, forms, reads, masks, m)
             for b in range(counts[root]):
                 first = steps[root, b]
-                if here[root] & reach[first] & changed == 0:
+                some = here[root] & reach[first]
+                if some & changed == 0:
                     continue
+                if m >= len(forms) - 4 * N_STEPS:
+                    return FULL
                 code = ((ONE * N_PHRASES + root) * N_STEPS + first) * N_STEPS
-                m = note(fits, rel, code, size_reading, every, plain, copied, copies, forms, reads, masks, m)
+                if some & (some - 1) == 0:
+                    m = note(fits, rel, code, reading, plain, copied, copies, forms, reads, masks, m)
                 if deepest >= TWO:
+                    code += N_PHRASES * N_STEPS * N_STEPS
                     for c in range(b + 1, counts[root]):
                         second = steps[root, c]
-                        is_said = first // N_PHRASES < second // N_PHRASES and first % N_PHRASES != second % N_PHRASES
-                        if is_said and here[root] & reach[first] & reach[second] & changed:
-                            code = ((TWO * N_PHRASES + root) * N_STEPS + first) * N_STEPS + second
-                            for share in range(2):
-                                read = size_reading + 2 * share
-                                m = note(fits, rel, code, read, every, plain, copied, copies, forms, reads, masks, m)
+                        both = some & reach[second]
+                        if (
+                            both & changed == 0
+                            or first // N_PHRASES >= second // N_PHRASES
+                            or (first - second) % N_PHRASES == 0
+                        ):
+                            continue
+                        m = note(fits, rel, code + second, reading, plain, copied, copies, forms, reads, masks, m)
+                        if both & (both - 1) == 0:
+                            m = note(fits, rel, code + second, reading + 2, plain, copied, copies, forms, reads, masks, m)
                 if deepest >= NESTED:
+                    code += N_PHRASES * N_STEPS * N_STEPS
                     middle = first % N_PHRASES
-                    between, left = (
-                        0,
-                        here[root] & changed,
-                    )  # what the second phrase can mean if the first means a changed object
-                    while left:
-                        between |= rel[first // N_PHRASES, lowest(left)]
-                        left &= left - 1
-                    between &= here[middle]
                     for c in range(counts[middle]):
+                        both = here[root] & image[first, c]
                         second = steps[middle, c]
-                        if second % N_PHRASES != root and between & reach[second]:
-                            code = ((NESTED * N_PHRASES + root) * N_STEPS + first) * N_STEPS + second
-                            for share in range(2):
-                                read = size_reading + 2 * share
-                                m = note(fits, rel, code, read, every, plain, copied, copies, forms, reads, masks, m)
-                if m >= len(forms) - 2 * N_STEPS:
-                    return FULL
+                        if both & changed == 0 or second % N_PHRASES == root:
+                            continue
+                        m = note(fits, rel, code + second, reading, plain, copied, copies, forms, reads, masks, m)
+                        if both & (both - 1) == 0:
+                            m = note(fits, rel, code + second, reading + 2, plain, copied, copies, forms, reads, masks, m)
     return m
 
 
 def note(
-    fits: Ints, rel: Ints, form: int, reading: int, mask: int, plain: Ints, copied: Ints, copies: int, forms: Ints, reads: Ints,
-    masks: Ints, m: int,
+    fits: Ints, rel: Ints, form: int, reading: int, plain: Ints, copied: Ints, copies: int, forms: Ints, reads: Ints, masks: Ints, m: int
 ) -> Any:  # fmt: skip
     """Append the hypothesis if some operation fits it; returns the new length."""
-    left = surviving(fits, rel, form, reading, mask, plain, copied, copies)
+    left = surviving(fits, rel, form, reading, ALL_OPERATIONS, plain, copied, copies)
     if left:
         forms[m], reads[m], masks[m] = form, reading, left
         m += 1
     return m
 
 
-def predictions(
-    fits: Ints, rel: Ints, forms: Ints, reads: Ints, masks: Ints, m: int, plain: Ints, copied: Ints, copies: int, rivals: Ints
-) -> Any:
-    """rivals[h]: the operations of hypothesis h that do not give the test output. Returns how many hypotheses have some."""
+def narrow(
+    fits: Ints, rel: Ints, forms: Ints, reads: Ints, masks: Ints, m: int, plain: Ints, copied: Ints, copies: int, is_rest: bool,
+    out: Ints, most: int,
+) -> Any:  # fmt: skip
+    """out[h]: the operations of masks[h] that fit a world that was looked at; with `is_rest`, those that do not.
+
+    Returns how many hypotheses have some; counting stops at `most`.
+    """
     count = 0
     for h in range(m):
-        agreed = surviving(fits, rel, forms[h], reads[h], masks[h], plain, copied, copies)
-        rivals[h] = masks[h] & ~agreed
-        if rivals[h]:
+        out[h] = masks[h]
+        if masks[h]:
+            fitting = surviving(fits, rel, forms[h], reads[h], masks[h], plain, copied, copies)
+            out[h] = masks[h] & ~fitting if is_rest else fitting
+        if out[h]:
             count += 1
-    return count
-
-
-def count_rivals(
-    fits: Ints, rel: Ints, forms: Ints, reads: Ints, rivals: Ints, m: int, plain: Ints, copied: Ints, copies: int, fewest: int
-) -> Any:
-    """How many hypotheses keep a rival operation in a world that was looked at; counting stops at `fewest`."""
-    count = 0
-    for h in range(m):
-        if rivals[h] and surviving(fits, rel, forms[h], reads[h], rivals[h], plain, copied, copies):
-            count += 1
-            if count >= fewest:
+            if count >= most:
                 break
     return count
 

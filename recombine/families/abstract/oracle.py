@@ -25,7 +25,7 @@ from recombine.families.abstract.oracle_elimination import (
     readings_of,
 )
 from recombine.families.abstract.oracle_numbers import form_number
-from recombine.families.abstract.oracle_outcomes import deeds, parse_deed
+from recombine.families.abstract.oracle_outcomes import deeds, outcome, parse_deed
 from recombine.families.abstract.oracle_space import (
     BONDS,
     DEPTHS,
@@ -124,6 +124,9 @@ def _laws(example: Example) -> Iterator[Problem]:
     if rule is None:
         yield Problem("wrong_rule", f"{example.meta['description']!r} with {example.meta['operation']!r} is no rule")
         return
+    if example.recipe == "release":
+        yield from _judge_release(example, rule, pairs, (test, output), side)
+        return
     found = eliminate(pairs, side, SPACES[rule.depth])
     yield from _judge_rule(example, rule, found, test, output, side)
 
@@ -148,9 +151,8 @@ def _judge_without_rule(pairs: list[tuple[World, World]], test: World, output: W
 def _judge_rule(
     example: Example, rule: Claimed, found: Elimination, test: World, output: World, side: int
 ) -> Iterator[Problem]:
-    is_sound = example.recipe == "sound"
     mine = [g for g in found.groups if g.depth == rule.depth and g.deed == rule.deed and rule.number in g.rows]
-    if len(mine) < (len(readings_of(rule.depth)) if is_sound else 1):
+    if len(mine) < len(readings_of(rule.depth)):
         yield Problem("wrong_output", "the rule does not give the demonstrations shown, under every reading")
         return
     alone = Elimination([type(g)(g.depth, g.reading, g.deed, np.array([rule.number])) for g in mine])
@@ -159,15 +161,59 @@ def _judge_rule(
         return
     against = dissenters(found, test, output, side)
     if against:
-        text = f"{against} of {found.counts[-1]} hypotheses that fit the demonstrations do not give the test output"
-        yield Problem("undetermined", text, "error" if is_sound else "artifact")
+        yield Problem(
+            "undetermined",
+            f"{against} of {found.counts[-1]} hypotheses that fit the demonstrations do not give the test output",
+        )
     yield from _judge_columns(example, rule, found, against)
-    if is_sound:
-        yield from (Problem("missing_decoy", text) for text in missing_decoys(rule, test))
+    yield from (Problem("missing_decoy", text) for text in missing_decoys(rule, test))
+
+
+def _judge_release(
+    example: Example, rule: Claimed, pairs: list[tuple[World, World]], test: tuple[World, World], side: int
+) -> Iterator[Problem]:
+    """The notebook's laws: in each world the rule means one object, and changes it if it can. What `sound` forbids is an artifact."""
+    for number, (before, after) in enumerate((*pairs, test), 1):
+        items = ordered(before)
+        met = int(meanings(view(items, False), rule.depth, np.array([rule.words]), False)[0])
+        code, name = ("wrong_label", "the test") if number > len(pairs) else ("wrong_output", f"demonstration {number}")
+        if not met or met & (met - 1):
+            yield Problem(code, f"in {name} the description means {met.bit_count()} objects, not one")
+            return
+        expected = outcome(before, side, items[met.bit_length() - 1], rule.deed, None)
+        if after != (before if expected is None else expected):
+            yield Problem(code, f"the rule does not give the output of {name}")
+            return
+        if before == after:
+            yield Problem("unchanged_pair", f"nothing changes in {name}", "artifact")
+    changing = [pair for pair in pairs if pair[0] != pair[1]]
+    found, total = eliminate(changing, side, SPACES[rule.depth]), _space(rule)
+    counts = iter(found.counts)
+    last, spread = total, []
+    for before, after in pairs:
+        last = next(counts) if before != after else last
+        spread.append(last)
+    found.counts[:] = spread
+    against = dissenters(found, *test, side) if changing else total
+    if against:
+        yield Problem(
+            "undetermined",
+            f"{against} of {last} hypotheses that fit the demonstrations do not give the test output",
+            "artifact",
+        )
+    yield from _judge_columns(example, rule, found, against)
+    yield from (Problem("missing_decoy", text, "artifact") for text in missing_decoys(rule, test[0]))
+
+
+def _space(rule: Claimed) -> int:
+    """How many hypotheses there are: descriptions, readings and operations; only one phrase with one clause has a pivot to copy."""
+    copying = ("one_clause", "nested")
+    return sum(
+        len(descriptions(d)) * len(readings_of(d)) * (len(deeds()) - (0 if d in copying else 3)) for d in SPACES[rule.depth]
+    )
 
 
 def _judge_columns(example: Example, rule: Claimed, found: Elimination, against: int) -> Iterator[Problem]:
-    deeds_of = {"one_clause": len(deeds()), "nested": len(deeds())}
     left = {(g.depth, int(row), g.deed) for g in found.groups for row in g.rows} if found.counts[-1] < 100 else {1, 2}
     kinds = [act[0] for act in rule.deed]
     expected = {
@@ -182,11 +228,10 @@ def _judge_columns(example: Example, rule: Claimed, found: Elimination, against:
         "demonstrations": len(example.inputs["demonstrations"]),
         "survivors": found.counts,
         "rivals_left": against,
+        "rival_bits": against.bit_length(),
         "determined": against == 0,
         "proved_unique": len(left) == 1,
-        "space": sum(
-            len(descriptions(d)) * len(readings_of(d)) * deeds_of.get(d, len(deeds()) - 3) for d in SPACES[rule.depth]
-        ),
+        "space": _space(rule),
     }
     for name, value in expected.items():
         if name in example.meta and example.meta[name] != value:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from recombine.families.abstract.oracle_outcomes import Act, deeds, outcome
+from recombine.families.abstract.oracle_outcomes import Act, deeds, outcome, product
 from recombine.families.abstract.oracle_space import (
     DEPTHS,
     READINGS,
@@ -16,6 +17,7 @@ from recombine.families.abstract.oracle_space import (
     Item,
     View,
     World,
+    candidates,
     descriptions,
     meanings,
     pivots,
@@ -58,29 +60,34 @@ def readings_of(depth: str) -> Sequence[tuple[bool, bool]]:
 
 def causes(before: World, after: World, side: int, deed: tuple[Act, ...]) -> Pairs:
     """Which objects, with which pivots, the operation turns into the output shown."""
+    gone, come = before - after, after - before
+    if len(gone) > 1 or len(come) > 1:
+        return {}
     items = ordered(before)
     found: Pairs = {}
-    gone = before - after
     for i, item in enumerate(items):
         if gone and item not in gone:
             continue
         if deed[0][0] != "copy":
-            if outcome(before, side, item, deed, None) == after:
+            if shows(before, after, side, item, deed, None):
                 found[i] = {-1}
             continue
-        hits = {p for p, pivot in enumerate(items) if p != i and outcome(before, side, item, deed, pivot) == after}
+        hits = {p for p, pivot in enumerate(items) if p != i and shows(before, after, side, item, deed, pivot)}
         if hits:
             found[i] = hits
     return found
 
 
+def shows(before: World, after: World, side: int, item: Item, deed: tuple[Act, ...], pivot: Item | None) -> bool:
+    """Whether the operation on this object gives the output shown. The new object is compared first, which is quick."""
+    if deed[0][0] != "remove" and {product(item, deed, pivot)} != after - before:
+        return False
+    return outcome(before, side, item, deed, pivot) == after
+
+
 def fitting(seen: View, depth: str, rows: Ints, can_share: bool, allowed: Pairs) -> Ints:
     """Those of the descriptions that mean exactly one object, one that is allowed, with an allowed pivot."""
     table = descriptions(depth)[rows]
-    # Only a description whose first phrase and first clause suit an allowed object can mean it: the others need no closer look.
-    suited = seen.named[table[:, 0]] if depth == "simple" else seen.named[table[:, 0]] & seen.reach[table[:, 1], table[:, 2]]
-    near = suited & sum(1 << i for i in allowed) != 0
-    rows, table = rows[near], table[near]
     sets = meanings(seen, depth, table, can_share)
     keep = np.zeros(len(rows), dtype=bool)
     for i, partners in allowed.items():
@@ -96,25 +103,43 @@ def eliminate(demonstrations: Sequence[tuple[World, World]], side: int, depths: 
     """Every hypothesis of these patterns that fits all demonstrations."""
     found = Elimination()
     for number, (before, after) in enumerate(demonstrations):
-        options = deeds() if number == 0 else tuple(dict.fromkeys(group.deed for group in found.groups))
+        gone, come = before - after, after - before
+        options = [
+            deed
+            for deed in (deeds() if number == 0 else dict.fromkeys(group.deed for group in found.groups))
+            if (deed[0][0] == "add") != bool(gone) and (deed[0][0] == "remove") != bool(come)
+        ]
         allowed = {deed: pairs for deed in options if (pairs := causes(before, after, side, deed))}
+        items = ordered(before)
         if number == 0:
-            found.groups = [
-                Group(depth, reading, deed, np.arange(len(descriptions(depth))))
-                for depth, deed in itertools.product(depths, allowed)
-                for reading in readings_of(depth)
-                if deed[0][0] != "copy" or depth in ("one_clause", "nested")
-            ]
+            found.groups = _begun(items, allowed, depths)
         left = []
+        known: dict[tuple[Any, ...], Ints] = {}
         for group in found.groups:
-            if group.deed in allowed:
-                seen = view(ordered(before), group.reading[0])
-                rows = fitting(seen, group.depth, group.rows, group.reading[1], allowed[group.deed])
-                if len(rows):
-                    left.append(Group(group.depth, group.reading, group.deed, rows))
+            if group.deed not in allowed:
+                continue
+            # Operations that could be done to the same objects leave the same descriptions: each such set is worked out once.
+            pairs = allowed[group.deed]
+            same = (group.depth, group.reading, id(group.rows), *((i, frozenset(met)) for i, met in pairs.items()))
+            if same not in known:
+                known[same] = fitting(view(items, group.reading[0]), group.depth, group.rows, group.reading[1], pairs)
+            if len(known[same]):
+                left.append(Group(group.depth, group.reading, group.deed, known[same]))
         found.groups = left
         found.counts.append(sum(len(group.rows) for group in left))
     return found
+
+
+def _begun(items: tuple[Item, ...], allowed: dict[tuple[Act, ...], Pairs], depths: Sequence[str]) -> list[Group]:
+    """All hypotheses that the first demonstration does not refute at first sight: they could mean an object that changed."""
+    wanted = sum(1 << i for i in {i for pairs in allowed.values() for i in pairs})
+    near = {(depth, reading): candidates(view(items, reading), depth, wanted) for depth in depths for reading in (False, True)}
+    return [
+        Group(depth, reading, deed, near[depth, reading[0]])
+        for depth, deed in itertools.product(depths, allowed)
+        for reading in readings_of(depth)
+        if deed[0][0] != "copy" or depth in ("one_clause", "nested")
+    ]
 
 
 def dissenters(found: Elimination, test: World, output: World, side: int) -> int:

@@ -34,23 +34,28 @@ def parse_deed(text: str) -> tuple[Act, ...] | None:
     return acts if acts in set(deeds()) else None
 
 
-def outcome(world: World, side: int, item: Item, deed: tuple[Act, ...], pivot: Item | None) -> World | None:
-    """The output world; None if some act changes nothing or the result is no possible world."""
-    if deed[0][0] == "remove":
-        return world - {item}
+def product(item: Item, deed: tuple[Act, ...], pivot: Item | None) -> Item | None:
+    """The object that comes, wherever that is; None for `remove`, or if some act changes nothing."""
     if deed[0][0] == "add":
         _, hue, figure, size, way = deed[0]
         down, right = AWAY[way]
-        new: Item = (int(size), hue, figure, item[3] + down, item[4] + right)
-        return world | {new} if _is_possible(world, new, side) else None
+        return int(size), hue, figure, item[3] + down, item[4] + right
     now = item
     for act in deed:
         after = _altered(now, act, pivot)
         if after is None or after == now:
             return None
         now = after
-    rest = world - {item}
-    return rest | {now} if _is_possible(rest, now, side) else None
+    return now
+
+
+def outcome(world: World, side: int, item: Item, deed: tuple[Act, ...], pivot: Item | None) -> World | None:
+    """The output world; None if some act changes nothing or the result is no possible world."""
+    rest = world if deed[0][0] == "add" else world - {item}
+    if deed[0][0] == "remove":
+        return rest
+    new = product(item, deed, pivot)
+    return rest | {new} if new is not None and _is_possible(rest, new, side) else None
 
 
 def _altered(item: Item, act: Act, pivot: Item | None) -> Item | None:

@@ -71,10 +71,29 @@ def descriptions(depth: str) -> Ints:
     return np.concatenate(pieces)
 
 
+@functools.cache
+def columns(depth: str) -> tuple[Ints, Ints, Ints]:
+    """First phrase, first step and second step of every description, each as one column (a step is bond * 75 + phrase)."""
+    head, bond, child, bond2, child2 = (np.ascontiguousarray(side) for side in descriptions(depth).T)
+    return head, bond * len(PHRASES) + child, bond2 * len(PHRASES) + child2
+
+
+@functools.cache
+def _index(depth: str) -> tuple[Ints, Ints]:
+    """(keys in order, number of the description with each key)."""
+    head, first, second = columns(depth)
+    keys = (head * 1000 + first) * 1000 + second
+    order = np.argsort(keys)
+    return keys[order], order
+
+
 def find(depth: str, words: Sequence[int]) -> int:
     """The number of a description in its table; -1 if the grammar does not have it."""
-    hits = np.flatnonzero((descriptions(depth) == np.array(words)).all(axis=1))
-    return int(hits[0]) if len(hits) else -1
+    head, bond, child, bond2, child2 = words
+    key = (head * 1000 + bond * len(PHRASES) + child) * 1000 + bond2 * len(PHRASES) + child2
+    keys, order = _index(depth)
+    at = int(np.searchsorted(keys, key))
+    return int(order[at]) if at < len(keys) and keys[at] == key else -1
 
 
 class View(NamedTuple):
@@ -114,8 +133,20 @@ def view(items: tuple[Item, ...], is_superlative: bool) -> View:
     is_inside = (down >= 0) & (right >= 0) & (down < span) & (right < span)
     same = [value[:, None] == value[None, :] for value in (rows, columns, hues, figures, sizes)]
     bonds = np.stack([*same, is_inside]) & ~np.eye(n, dtype=bool)
-    near = _bits(bonds[:, None, :, :] & fits[None, :, None, :])
-    return View(items, _bits(fits), _bits(bonds), near, _bits(near > 0))
+    named, linked = _bits(fits), _bits(bonds)
+    near: Ints = linked[:, None, :] & named[None, :, None]
+    return View(items, named, linked, near, _bits(near > 0))
+
+
+def candidates(seen: View, depth: str, wanted: int) -> Ints:
+    """The numbers of the descriptions whose first phrase and clauses of it suit some object of the set `wanted`."""
+    head, first, second = columns(depth)
+    suited = (seen.named & wanted)[head]
+    if depth != "simple":
+        suited &= seen.reach.ravel()[first]
+    if depth == "two_clauses":
+        suited &= seen.reach.ravel()[second]
+    return np.flatnonzero(suited)
 
 
 def meanings(seen: View, depth: str, rows: Ints, can_share: bool) -> Ints:

@@ -48,6 +48,11 @@ class Form(NamedTuple):
         return cls(*divmod(rest, N_PHRASES), first, second)
 
 
+def pattern_of(codes: Ints) -> Ints:
+    """The pattern of each form, from its number."""
+    return codes // (N_PHRASES * N_STEPS * N_STEPS)
+
+
 @dataclass(frozen=True)
 class Rule:
     """What a task is about: which object (`form`), and what happens to it (`operation`, a text of `operations`)."""
@@ -176,6 +181,14 @@ def forms(pattern: int) -> Forms:
     return Forms(np.full(joined.shape[1], pattern, dtype=np.int64), joined[0], joined[1], joined[2])
 
 
+@functools.cache
+def groups(pattern: int) -> tuple[Ints, Ints]:
+    """(starts, sizes): where the descriptions of each relation of the first clause lie in `forms(pattern)`."""
+    edges = np.searchsorted(forms(pattern).first // N_PHRASES, np.arange(len(RELATIONS) + 1))
+    sizes = np.diff(edges)
+    return edges[:-1][sizes > 0], sizes[sizes > 0]
+
+
 SPACES: Mapping[int, tuple[int, ...]] = MappingProxyType(
     {SIMPLE: (SIMPLE, ONE), ONE: (SIMPLE, ONE), TWO: (SIMPLE, ONE, TWO), NESTED: (SIMPLE, ONE, TWO, NESTED)}
 )
@@ -209,5 +222,5 @@ def describe(form: Form) -> str:
 
 __all__ = [
     "NESTED", "N_PHRASES", "N_STEPS", "ONE", "PATTERNS", "READINGS", "RELATION_WORDS", "SIMPLE", "SPACES", "TWO", "Form", "Forms",
-    "Rule", "admits", "describe", "forms", "phrase_of", "roots", "space_size", "steps",
+    "Rule", "admits", "describe", "forms", "groups", "pattern_of", "phrase_of", "roots", "space_size", "steps",
 ]  # fmt: skip

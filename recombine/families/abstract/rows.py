@@ -7,6 +7,7 @@ with the object `new`.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,10 @@ from recombine.columns import Coded, Ragged
 from recombine.core import Batch, ColumnType, Example, Family, Job, option
 from recombine.families.abstract import operations
 from recombine.families.abstract.answers import Scene, write_answer
-from recombine.families.abstract.kernel import CODE_BASE
-from recombine.families.abstract.plan import PATTERNS, Form, Rule, describe, space_size
+from recombine.families.abstract.effect_kernel import CODE_BASE
+from recombine.families.abstract.plan import N_PHRASES, N_STEPS, PATTERNS, Form, Rule, describe, pattern_of, space_size
 from recombine.families.abstract.splits import OPTIONS
-from recombine.grid.codes import COLORS, SHAPES
+from recombine.grid.codes import COLORS, RELATIONS, SHAPES, SIZES
 from recombine.grid.world import Thing
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ SCHEMA: dict[str, ColumnType] = {
     "space": "int64",
     "survivors": "list<int64>",
     "rivals_left": "int64",
+    "rival_bits": "int8",
     "proved_unique": "bool",
     "determined": "bool",
 }
@@ -68,8 +70,9 @@ class Task:
     output: Scene
 
 
-def columns(job: Job, sink: Sink, forms: NDArray[np.int64], ops: NDArray[np.int64]) -> dict[str, Column]:
-    """The columns of finished rows."""
+def columns(job: Job, sink: Sink, chosen: NDArray[np.int64], rivals: NDArray[np.int64]) -> dict[str, Column]:
+    """The columns of finished rows; `chosen` holds the form and the operation of each."""
+    forms, ops = chosen
     n, worlds = sink.counts.shape
     counts = sink.counts.astype(np.int64)
     inside = np.arange(sink.things.shape[2])[None, None, :] < counts[:, :, None]
@@ -78,24 +81,25 @@ def columns(job: Job, sink: Sink, forms: NDArray[np.int64], ops: NDArray[np.int6
     new = unpack(sink.effects % CODE_BASE)
     gone = np.where(sink.effects >= CODE_BASE, 0, -1).astype(np.int8)
     grid = int(option(job, OPTIONS, "grid_size"))
-    decoded = [Form.decode(form) for form in forms.tolist()]
-    patterns = np.array([form.pattern for form in decoded], dtype=np.int8)
-    texts, kinds = operations.texts(), operations.kinds()
+    patterns, first, second = pattern_of(forms), forms // N_STEPS % N_STEPS, forms % N_STEPS
+    kinds = np.array([operations.KINDS.index(kind) for kind in operations.kinds()], dtype=np.int8)
     each = np.arange(n + 1, dtype=np.int64)
 
     def lists(field: int) -> NDArray[np.int8]:
         return np.ascontiguousarray(flat[:, field])
 
-    relations = [Rule(form, texts[0]).relations for form in decoded]
-    said = np.array([len(names) for names in relations], dtype=np.int64)
-    every = [name for names in relations for name in names]
+    said = np.minimum(patterns, 2)
+    relations = np.stack([first, second], axis=1)[np.arange(2) < said[:, None]] // N_PHRASES
+    spaces = np.array([space_size(p) if p in patterns else 0 for p in range(len(PATTERNS))], dtype=np.int64)
     style = str(option(job, OPTIONS, "answer_form"))
     return {
-        "description": [describe(form) for form in decoded],
-        "operation": Coded(ops.astype(np.int16), texts),
-        "pattern": Coded(patterns, PATTERNS),
-        "kind": Coded(np.array([operations.KINDS.index(kinds[op]) for op in ops.tolist()], dtype=np.int8), operations.KINDS),
-        "relations": Ragged(_coded(every), np.concatenate([[0], np.cumsum(said)]).astype(np.int64)),
+        "description": [describe(Form.decode(form)) for form in forms.tolist()],
+        "operation": Coded(ops.astype(np.int16), operations.texts()),
+        "pattern": Coded(patterns.astype(np.int8), PATTERNS),
+        "kind": Coded(kinds[ops], operations.KINDS),
+        "relations": Ragged(
+            Coded(relations.astype(np.int8), RELATIONS), np.concatenate([[0], np.cumsum(said)]).astype(np.int64)
+        ),
         "form": forms,
         "grid_size": np.full(n, grid, dtype=np.int8),
         "demonstrations": np.full(n, worlds - 1, dtype=np.int8),
@@ -110,18 +114,13 @@ def columns(job: Job, sink: Sink, forms: NDArray[np.int64], ops: NDArray[np.int6
         "answer": _answers(sink, new, gone, grid, style),
         "object_count": sink.counts[:, 0],
         "clauses": said.astype(np.int8),
-        "space": np.array([space_size(pattern) for pattern in patterns.tolist()], dtype=np.int64),
+        "space": spaces[patterns],
         "survivors": Ragged(sink.survivors.reshape(-1), each * (worlds - 1)),
-        "rivals_left": np.zeros(n, dtype=np.int64),
+        "rivals_left": rivals,
+        "rival_bits": np.array([int(count).bit_length() for count in rivals.tolist()], dtype=np.int8),
         "proved_unique": sink.unique.astype(bool),
-        "determined": np.ones(n, dtype=bool),
+        "determined": rivals == 0,
     }
-
-
-def _coded(names: Sequence[str]) -> Coded:
-    from recombine.grid.codes import RELATIONS
-
-    return Coded(np.array([RELATIONS.index(name) for name in names], dtype=np.int8), RELATIONS)
 
 
 def unpack(codes: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -133,6 +132,8 @@ def unpack(codes: NDArray[np.int64]) -> NDArray[np.int8]:
 
 def _answers(sink: Sink, new: NDArray[np.int8], gone: NDArray[np.int8], grid: int, style: str) -> list[str]:
     """The test output of each row as text."""
+    if style == "objects":
+        return _listed_outputs(sink, new[:, 0].astype(np.int64), gone[:, 0])
     found = []
     for things, n, coming, going in zip(
         sink.things[:, 0].tolist(), sink.counts[:, 0].tolist(), new[:, 0].tolist(), gone[:, 0].tolist(), strict=True
@@ -141,6 +142,25 @@ def _answers(sink: Sink, new: NDArray[np.int8], gone: NDArray[np.int8], grid: in
         after = changed(before, going, coming)
         found.append(write_answer(style, before, after))
     return found
+
+
+def _listed_outputs(sink: Sink, new: NDArray[np.int64], gone: NDArray[np.int8]) -> list[str]:
+    """The answers in the form `objects`, without a Python object per thing: the order is that of `Scene.ordered`."""
+    things = np.concatenate([sink.things[:, 0].astype(np.int64), new[:, None, :]], axis=1)
+    most = things.shape[1] - 1
+    stays = np.arange(most + 1) < sink.counts[:, 0, None]
+    stays[:, 0] &= gone < 0
+    stays[:, most] = new[:, 0] > 0
+    rows, places = np.nonzero(stays)
+    size, color, shape, row, column = things[rows, places].T
+    ranks = [np.argsort(np.argsort(names)) for names in (COLORS, SHAPES)]
+    order = np.lexsort((size, ranks[1][shape], ranks[0][color], shape == SHAPES.index("box"), column, row, rows))
+    kinds = [f"{c} {s} {k} at " for c in COLORS for s in SHAPES for k in SIZES]
+    codes = ((color * len(SHAPES) + shape) * len(SIZES) + size - 1)[order].tolist()
+    cells = zip((row[order] + 1).tolist(), (column[order] + 1).tolist(), strict=True)
+    texts = [f"{kinds[code]}{r},{c}" for code, (r, c) in zip(codes, cells, strict=True)]
+    ends = np.concatenate([[0], np.cumsum(stays.sum(axis=1))]).tolist()
+    return ["; ".join(texts[a:b]) or "nothing" for a, b in itertools.pairwise(ends)]
 
 
 def _thing(size: int, color: int, shape: int, row: int, column: int) -> Thing:
@@ -183,7 +203,7 @@ def example(family: Family, batch: Batch, row: int) -> Example:
     task = task_of(values)
     keep = (
         "description", "operation", "pattern", "kind", "relations", "form", "clauses", "object_count", "space", "survivors",
-        "rivals_left", "proved_unique", "determined",
+        "rivals_left", "rival_bits", "proved_unique", "determined",
     )  # fmt: skip
     meta = {
         "recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed,

@@ -8,56 +8,80 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.draws import Ints, Words, below
+from recombine.families.abstract.effect_kernel import NO_EFFECT, fits_in
 from recombine.families.abstract.kernel import (
     FULL,
     N_PHRASES,
     N_STEPS,
-    NO_EFFECT,
-    count_rivals,
     enumerate_space,
-    glance,
     keep_fitting,
     kept,
     look,
     matching_operations,
+    narrow,
     operation_masks,
-    predictions,
 )
 from recombine.families.abstract.operations import COPY
-from recombine.families.abstract.world_kernel import add_other, build, missing_decoys, suits
+from recombine.families.abstract.world_kernel import (
+    FIRST,
+    N_READERS,
+    PATTERN,
+    ROOT,
+    SECOND,
+    add_other,
+    build,
+    described,
+    missing_decoys,
+    plant,
+    suits,
+)
+from recombine.grid.codes import COLUMN, ROW, SHAPE, SIZE
+from recombine.grid.kernel import popcount
 
 KERNEL = True
 LEAN = True
 
 # settings
-S_GRID, S_LOW, S_HIGH, S_DEMONSTRATIONS, S_POOL, S_ROUNDS, S_WORLD_TRIES, S_TEST_TRIES, S_DEEPEST = range(9)
-N_SETTINGS = 9
+S_GRID, S_LOW, S_HIGH, S_DEMONSTRATIONS, S_POOL, S_ROUNDS, S_WORLD_TRIES, S_TEST_TRIES, S_DEEPEST, S_EXTRA = range(10)
+N_SETTINGS = 10
+# columns of Desk.tally
+OPERATIONS, COPIES, RIVALS = 0, 1, 2
 # reasons for which draws are given up
 NO_TEST, NO_WORLD, NOT_DETERMINED, TOO_MANY = 0, 1, 2, 3
 MAX_OPERATIONS = 16
 DECOY_TRIES = 60
 """Objects that are tried as decoys of one test world."""
+TWIN_EDITS, TWIN_OBJECTS = 60, 3
+"""Edits that are tried on the only demonstration, and objects in which it must differ from the test world."""
+N_FIELDS, N_VALUES = 5, 4
+DECOY_ODDS = 2
+"""One in so many demonstrations is drawn with decoys."""
 
 
 class Desk(NamedTuple):
-    """Scratch arrays. World 0 is the test world, the others are the pool."""
+    """Scratch arrays. World 0 is the test world, then comes the pool, then room for one more."""
 
-    things: Ints  # [1 + pool, most objects, 5]
-    counts: Ints  # [1 + pool]
-    effects: Ints  # [1 + pool]
-    fits: Ints  # [1 + pool, 2, 75]
-    rel: Ints  # [1 + pool, 6, most objects]
+    things: Ints  # [2 + pool, most objects, 5]
+    counts: Ints  # [2 + pool]
+    effects: Ints  # [2 + pool]
+    fits: Ints  # [2 + pool, 2, 75]
+    rel: Ints  # [2 + pool, 6, most objects]
     sets: Ints  # [5, 17]
-    plain: Ints  # [1 + pool, most objects]
-    copied: Ints  # [1 + pool, most objects, most objects]
+    plain: Ints  # [2 + pool, most objects]
+    copied: Ints  # [2 + pool, most objects, most objects]
     reach: Ints  # [450]
+    image: Ints  # [450, most steps of a phrase]
     forms: Ints  # [hypotheses]
     reads: Ints  # [hypotheses]
     masks: Ints  # [hypotheses]
     rivals: Ints  # [hypotheses]
+    trial: Ints  # [hypotheses]
     ops: Ints  # [MAX_OPERATIONS]
-    codes: Ints  # [3]
-    relations: Ints  # [3]
+    rule: Ints  # [4]: pattern, first phrase, first step, second step
+    weak: Ints  # [4]: the same for a careless reader
+    bound: Ints  # [3]: the object of each phrase
+    bounds: Ints  # [4, 3]: see `release_kernel.draw_bounds`
+    tally: Ints  # [3]: operations that fit the first demonstration, those that copy as bits, hypotheses with rivals
 
 
 class Grammar(NamedTuple):
@@ -81,51 +105,66 @@ class Sink(NamedTuple):
 
 
 def draw_world(desk: Desk, w: int, form: int, op: Ints, settings: Ints, tries: int, with_decoys: bool, rng: Words) -> bool:
-    """Fill world w of the desk with one in which the rule applies; False if none was found.
-
-    With decoys: objects are added one by one, and an object stays if it gives another careless reader something to find.
-    """
-    second = form % N_STEPS
-    first = form // N_STEPS % N_STEPS
-    root = form // (N_STEPS * N_STEPS) % N_PHRASES
-    pattern = form // (N_STEPS * N_STEPS * N_PHRASES)
-    desk.codes[0], desk.codes[1], desk.codes[2] = root, first % N_PHRASES, second % N_PHRASES
-    desk.relations[1], desk.relations[2] = first // N_PHRASES, second // N_PHRASES
-    grid = settings[S_GRID]
-    things = desk.things[w]
+    """Fill world w of the desk with one in which the rule applies; False if none was found."""
+    desk.rule[SECOND] = form % N_STEPS
+    desk.rule[FIRST] = form // N_STEPS % N_STEPS
+    desk.rule[ROOT] = form // (N_STEPS * N_STEPS) % N_PHRASES
+    desk.rule[PATTERN] = form // (N_STEPS * N_STEPS * N_PHRASES)
+    grid, things, fits, rel = settings[S_GRID], desk.things[w], desk.fits[w], desk.rel[w]
     for _ in range(tries):
-        n = settings[S_LOW]
-        if not with_decoys:
-            n += below(rng, settings[S_HIGH] - settings[S_LOW] + 1)
-        if not build(things, pattern, desk.codes, desk.relations, n, grid, rng):
+        low, high = settings[S_LOW], settings[S_HIGH]
+        n = min(low, described(desk.rule)) if with_decoys else low + below(rng, high - low + 1)
+        if not build(things, desk.rule, n, grid, rng):
             continue
-        glance(things, n, desk.sets, desk.fits[w], desk.rel[w], root, first, second)
-        shown = suits(things, n, grid, desk.fits[w], desk.rel[w], pattern, root, first, second, op)
+        look(things, n, desk.sets, fits, rel)
+        shown = suits(things, n, grid, fits, rel, desk.rule, op)
         if shown == NO_EFFECT:
             continue
-        look(things, n, desk.sets, desk.fits[w], desk.rel[w])
         if with_decoys:
-            missing = missing_decoys(desk.fits[w], desk.rel[w], pattern, root, first, second)
-            for _ in range(DECOY_TRIES):
-                if missing == 0 or n == settings[S_HIGH]:
-                    break
-                if not add_other(things, n, pattern, desk.codes, desk.relations, min(pattern, 2) + 1, grid, rng):
-                    continue
-                glance(things, n + 1, desk.sets, desk.fits[w], desk.rel[w], root, first, second)
-                after = suits(things, n + 1, grid, desk.fits[w], desk.rel[w], pattern, root, first, second, op)
-                if after == NO_EFFECT:
-                    continue
-                look(things, n + 1, desk.sets, desk.fits[w], desk.rel[w])
-                left = missing_decoys(desk.fits[w], desk.rel[w], pattern, root, first, second)
-                if left < missing:
-                    missing, shown, n = left, after, n + 1
-            if missing:
+            n = add_decoys(desk, w, n, settings, op, rng)
+            if n < 0:
                 continue
-            look(things, n, desk.sets, desk.fits[w], desk.rel[w])
+            shown = suits(things, n, grid, fits, rel, desk.rule, op)
         desk.counts[w] = n
         desk.effects[w] = shown
         return True
     return False
+
+
+def draw_demonstration(desk: Desk, w: int, form: int, op: Ints, settings: Ints, rng: Words) -> bool:
+    """Fill world w; some worlds have decoys, which refute rules that are weaker than the task's."""
+    if below(rng, DECOY_ODDS) == 0 and draw_world(desk, w, form, op, settings, 1, True, rng):
+        return True
+    return draw_world(desk, w, form, op, settings, settings[S_WORLD_TRIES], False, rng)
+
+
+def add_decoys(desk: Desk, w: int, n: int, settings: Ints, op: Ints, rng: Words) -> Any:
+    """Add objects until every careless reader finds something wrong in world w and it holds enough; returns their number, or -1.
+
+    New objects stay only if the rule still applies and fewer readers find nothing.
+    """
+    grid, things, fits, rel = settings[S_GRID], desk.things[w], desk.fits[w], desk.rel[w]
+    missing = missing_decoys(fits, rel, desk.rule, desk.weak)
+    for _ in range(DECOY_TRIES):
+        if missing == 0 and n >= settings[S_LOW]:
+            break
+        if missing == 0:
+            more = n + 1 if n < settings[S_HIGH] and add_other(things, n, desk.rule, grid, rng) else -1
+        else:
+            more = plant(
+                things, n, settings[S_HIGH], fits[0], rel, desk.rule, desk.weak, below(rng, missing), desk.bound, grid, rng
+            )
+        if more < 0:
+            continue
+        look(things, more, desk.sets, fits, rel)
+        left = N_READERS
+        if suits(things, more, grid, fits, rel, desk.rule, op) != NO_EFFECT:
+            left = missing_decoys(fits, rel, desk.rule, desk.weak)
+        if left < missing or (left == 0 and missing == 0):
+            missing, n = left, more
+        else:
+            look(things, n, desk.sets, fits, rel)
+    return n if missing == 0 and n >= settings[S_LOW] else -1
 
 
 def set_masks(desk: Desk, w: int, m: int, grammar: Grammar, grid: int) -> None:
@@ -137,9 +176,10 @@ def set_masks(desk: Desk, w: int, m: int, grammar: Grammar, grid: int) -> None:
 
 def rivals_after(desk: Desk, w: int, size: int, copies: int, fewest: int) -> Any:
     """How many hypotheses would still have an operation with another test output after demonstration w; stops at `fewest`."""
-    return count_rivals(
-        desk.fits[w], desk.rel[w], desk.forms, desk.reads, desk.rivals, size, desk.plain[w], desk.copied[w], copies, fewest
-    )
+    return narrow(
+        desk.fits[w], desk.rel[w], desk.forms, desk.reads, desk.rivals, size, desk.plain[w], desk.copied[w], copies, False,
+        desk.trial, fewest,
+    )  # fmt: skip
 
 
 def eliminate(desk: Desk, w: int, size: int, copies: int) -> Any:
@@ -149,28 +189,41 @@ def eliminate(desk: Desk, w: int, size: int, copies: int) -> Any:
     )
 
 
-def choose(desk: Desk, grammar: Grammar, settings: Ints, order: Ints, survivors: Ints) -> int:
-    """Choose demonstrations from the pool, each time the one that leaves fewest rivals.
-
-    Returns the number of hypotheses left if no rival is; otherwise -1, or FULL.
-    """
-    grid, k, pool = settings[S_GRID], settings[S_DEMONSTRATIONS], settings[S_POOL]
-    m = matching_operations(desk.things[1], desk.counts[1], grid, grammar.table, desk.effects[1], desk.ops)
+def first_hypotheses(desk: Desk, grammar: Grammar, settings: Ints, w: int) -> Any:
+    """List the hypotheses that fit world w, and the operations of each that miss the test output; returns how many, or FULL."""
+    grid = settings[S_GRID]
+    desk.tally[OPERATIONS] = matching_operations(desk.things[w], desk.counts[w], grid, grammar.table, desk.effects[w], desk.ops)
     copies = 0
-    for a in range(m):
+    for a in range(desk.tally[OPERATIONS]):
         if grammar.table[desk.ops[a], COPY] >= 0:
             copies |= 1 << a
-    for w in range(pool + 1):
-        set_masks(desk, w, m, grammar, grid)
+    desk.tally[COPIES] = copies
+    set_masks(desk, 0, desk.tally[OPERATIONS], grammar, grid)
+    set_masks(desk, w, desk.tally[OPERATIONS], grammar, grid)
     size = enumerate_space(
-        desk.fits[1], desk.rel[1], desk.counts[1], settings[S_DEEPEST], grammar.roots, grammar.steps, grammar.counts,
-        desk.plain[1], desk.copied[1], copies, desk.reach, desk.forms, desk.reads, desk.masks,
+        desk.fits[w], desk.rel[w], desk.counts[w], settings[S_DEEPEST], grammar.roots, grammar.steps, grammar.counts,
+        desk.plain[w], desk.copied[w], copies, desk.reach, desk.image, desk.forms, desk.reads, desk.masks,
     )  # fmt: skip
+    if size != FULL:
+        desk.tally[RIVALS] = narrow(
+            desk.fits[0], desk.rel[0], desk.forms, desk.reads, desk.masks, size, desk.plain[0], desk.copied[0], copies, True,
+            desk.rivals, size + 1,
+        )  # fmt: skip
+    return size
+
+
+def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, order: Ints, survivors: Ints, rng: Words) -> Any:
+    """Choose demonstrations, each time the world that leaves fewest rivals; returns the number of hypotheses left if no rival is.
+
+    The last demonstration may also be a new world: they are drawn until one leaves no rival. Returns -1 if none does, or FULL.
+    """
+    k, pool, grid = settings[S_DEMONSTRATIONS], settings[S_POOL], settings[S_GRID]
+    size = first_hypotheses(desk, grammar, settings, 1)
     if size == FULL:
         return FULL
-    left = predictions(
-        desk.fits[0], desk.rel[0], desk.forms, desk.reads, desk.masks, size, desk.plain[0], desk.copied[0], copies, desk.rivals
-    )
+    m, copies, left = desk.tally[OPERATIONS], desk.tally[COPIES], desk.tally[RIVALS]
+    for w in range(2, pool + 1):
+        set_masks(desk, w, m, grammar, grid)
     order[0] = 1
     survivors[0] = kept(desk.masks, size)
     for d in range(1, k):
@@ -183,11 +236,63 @@ def choose(desk: Desk, grammar: Grammar, settings: Ints, order: Ints, survivors:
                 count = rivals_after(desk, w, size, copies, fewest)
                 if count < fewest:
                     best, fewest = w, count
+        if d == k - 1 and fewest > 0:
+            for _ in range(settings[S_EXTRA]):
+                if not draw_demonstration(desk, pool + 1, form, op, settings, rng):
+                    break
+                set_masks(desk, pool + 1, m, grammar, grid)
+                if rivals_after(desk, pool + 1, size, copies, 1) == 0:
+                    best, fewest = pool + 1, 0
+                    break
+            if fewest > 0:
+                return -1
         order[d] = best
         size = eliminate(desk, best, size, copies)
         survivors[d] = kept(desk.masks, size)
         left = fewest
     return size if left == 0 else -1
+
+
+def draw_twin(desk: Desk, grammar: Grammar, settings: Ints, op: Ints, order: Ints, survivors: Ints, rng: Words) -> Any:
+    """A single demonstration: the test world, edited object by object as long as one test output is left.
+
+    Returns the number of hypotheses left, or -1 if fewer than TWIN_OBJECTS objects could be changed.
+    """
+    n, grid, things = desk.counts[0], settings[S_GRID], desk.things[1]
+    desk.counts[1], edited = n, 0
+    for i in range(n):
+        for a in range(N_FIELDS):
+            things[i, a] = desk.things[0, i, a]
+    for _ in range(TWIN_EDITS):
+        i, a = below(rng, n), below(rng, N_FIELDS)
+        old_row, old_column, old = things[i, ROW], things[i, COLUMN], things[i, a]
+        if a == SIZE:
+            things[i, SIZE] = 1 + below(rng, N_VALUES)
+        elif a < ROW:
+            things[i, a] = below(rng, N_VALUES)
+        else:
+            things[i, ROW], things[i, COLUMN] = below(rng, grid), below(rng, grid)
+        is_settled = False
+        if fits_in(things, n, grid, i, things[i, ROW], things[i, COLUMN], things[i, SHAPE], things[i, SIZE]):
+            look(things, n, desk.sets, desk.fits[1], desk.rel[1])
+            desk.effects[1] = suits(things, n, grid, desk.fits[1], desk.rel[1], desk.rule, op)
+            if desk.effects[1] != NO_EFFECT:
+                is_settled = first_hypotheses(desk, grammar, settings, 1) != FULL and desk.tally[RIVALS] == 0
+        if is_settled:
+            edited |= 1 << i
+        else:
+            things[i, a] = old
+            things[i, ROW], things[i, COLUMN] = old_row, old_column
+    if popcount(edited) < TWIN_OBJECTS:
+        return -1
+    look(things, n, desk.sets, desk.fits[1], desk.rel[1])
+    desk.effects[1] = suits(things, n, grid, desk.fits[1], desk.rel[1], desk.rule, op)
+    size = first_hypotheses(desk, grammar, settings, 1)
+    if size == FULL or desk.tally[RIVALS] > 0:
+        return -1
+    order[0] = 1
+    survivors[0] = kept(desk.masks, size)
+    return size
 
 
 def is_one_rule(desk: Desk, size: int) -> bool:
@@ -216,11 +321,15 @@ def draw_task(
         rejected[NO_TEST] += 1
         return False
     for _ in range(settings[S_ROUNDS]):
-        for w in range(1, settings[S_POOL] + 1):
-            if not draw_world(desk, w, form, row_op, settings, settings[S_WORLD_TRIES], False, rng):
+        is_single = settings[S_DEMONSTRATIONS] == 1
+        for w in range(1, 0 if is_single else settings[S_POOL] + 1):
+            if not draw_demonstration(desk, w, form, row_op, settings, rng):
                 rejected[NO_WORLD] += 1
                 return False
-        size = choose(desk, grammar, settings, order, sink.survivors[row])
+        if is_single:
+            size = draw_twin(desk, grammar, settings, row_op, order, sink.survivors[row], rng)
+        else:
+            size = choose(desk, grammar, settings, form, row_op, order, sink.survivors[row], rng)
         if size < 0:
             rejected[TOO_MANY if size == FULL else NOT_DETERMINED] += 1
             continue

@@ -7,6 +7,7 @@ never at the flags that the generator wrote. A split needs one entry here, with 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from recombine.core import Claim, Example
@@ -35,8 +36,14 @@ def _stir(word: int, value: int) -> int:
 def clause_rank(plan: StoryPlan) -> int:
     """The rank of a clause: of its first person's gender and its words."""
     path = plan.path
+    return _rank((plan.genders[path[0].subject], *(fact.relation for fact in path)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _rank(values: tuple[int, ...]) -> int:
+    """The rank of a row of small numbers."""
     word = _SALT
-    for value in [plan.genders[path[0].subject], *(fact.relation for fact in path)]:
+    for value in values:
         word = _stir(word, value)
     return word >> 40
 

@@ -9,11 +9,13 @@ those let through is an artifact.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine import kernels
+from recombine.columns import values_of
 from recombine.core import Batch, Example, Problem
 from recombine.errors import FileError, shown
 from recombine.families.clutrr import oracle_kernel as laws
@@ -90,6 +92,9 @@ def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
     conventions = dict(batch.job.options).get("conventions", "stated") != "none"
     compiled = kernels.is_worth_compiling(_MODULE, len(batch), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     bits = _broken(rows, len(batch), conventions, compiled) if is_sound else np.zeros(len(batch), np.int64)
+    batch = replace(
+        batch, columns={name: values_of(column) for name, column in batch.columns.items()}
+    )  # rows are read one by one
     for row in range(len(batch)):
         if row in reasons:
             answer = str(batch.columns["target"][row])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recombine.errors import shown
@@ -33,6 +34,38 @@ MODIFIERS = frozenset(
 )
 _TOKEN = re.compile(r"\[[^\[\]\n]{1,80}\]|@?\w[\w-]*|'s\b|[^\w\s]")
 _CLOSERS = (".", "!", "?")
+_QUOTE = '"'
+
+
+def tokens_of(text: str) -> list[str]:
+    """Names in brackets, words, `'s` and punctuation marks, in order."""
+    return _TOKEN.findall(text)
+
+
+def sentence_ends(tokens: Sequence[str]) -> list[int]:
+    """Where each sentence ends: the place after its last token. A quotation does not end the sentence in which it stands."""
+    found: list[int] = []
+    begin, inside, from_start = 0, False, False
+    for place, token in enumerate(tokens):
+        if token == _QUOTE:
+            inside = not inside
+            from_start = place == begin if inside else from_start
+        elif token not in _CLOSERS:
+            continue
+        last = tokens[place - 1] if place > begin else ""
+        if not inside and (token != _QUOTE or last == "." or (last in _CLOSERS and not from_start)):
+            found.append(place + 1)
+            begin, from_start = place + 1, False
+    return found if begin == len(tokens) else [*found, len(tokens)]
+
+
+def quoted_places(tokens: Sequence[str]) -> list[bool]:
+    """Which places of a sentence stand in quotation marks."""
+    found, inside = [], False
+    for token in tokens:
+        inside ^= token == _QUOTE
+        found.append(inside and token != _QUOTE)
+    return found
 
 
 class Ambiguous(Unreadable):
@@ -87,23 +120,13 @@ class Discourse:
 
     def _sentences(self, text: str) -> list[Sentence]:
         found: list[Sentence] = []
-        now, inside, from_start = Sentence([], [], []), False, False
-        tokens = _TOKEN.findall(text)
-        for place, piece in enumerate(tokens):
-            person = self._person(piece)
-            if piece == '"':
-                inside = not inside
-                from_start = not now.tokens if inside else from_start
-            now.tokens.append(piece if person else piece.lower())
-            now.people.append(person)
-            now.quoted.append(inside and piece != '"')
-            last = now.tokens[-2] if len(now.tokens) > 1 else ""
-            ends = not inside and (
-                piece in _CLOSERS or (piece == '"' and (last == "." or (last in _CLOSERS and not from_start)))
-            )
-            if ends or place == len(tokens) - 1:
-                found.append(now)
-                now, from_start = Sentence([], [], []), False
+        pieces, begin = tokens_of(text), 0
+        for end in sentence_ends(pieces):
+            own = pieces[begin:end]
+            people = [self._person(piece) for piece in own]
+            words = [piece if person else piece.lower() for piece, person in zip(own, people, strict=True)]
+            found.append(Sentence(words, people, quoted_places(own)))
+            begin = end
         return found
 
     def _name_the_unnamed(self) -> None:
@@ -145,6 +168,8 @@ class Discourse:
     def _join_descriptions(self) -> None:
         """`a girl called Ann` is Ann, and a girl."""
         s = self.now
+        if "called" not in s.tokens and "named" not in s.tokens:
+            return
         for place in range(len(s.tokens) - 3, -1, -1):
             if s.tokens[place] in ("a", "an") and s.tokens[place + 1] in NOUNS and s.tokens[place + 2] in ("called", "named"):
                 person = s.person(place + 3)
@@ -154,8 +179,11 @@ class Discourse:
                         del column[place : place + 3]
 
     def _mention(self, person: Person) -> None:
-        if all(person is not other for other in self.now.mentioned):
-            self.now.mentioned.append(person)
+        mentioned = self.now.mentioned
+        for other in mentioned:
+            if other is person:
+                return
+        mentioned.append(person)
 
     def _described(self, place: int) -> Person | None:
         """Whom an apposition that begins here describes: `Ann, his aunt`."""

@@ -29,6 +29,9 @@ from recombine.families.clutrr.oracle_discourse import (
     Person,
 )  # fmt: skip
 
+_TELLING = frozenset(["married", "wedding", "knot", "altar", "birth", "labour", "born"]).union(PLURALS, WORDS, PRONOUNS)
+"""Words that may tell something about people; all others are passed over."""
+
 
 def read_rich_story(text: str, names: Collection[str] | None = None) -> Reading:
     """The facts that a rich story states; `Ambiguous` or `Unreadable` where that is not beyond doubt."""
@@ -76,11 +79,11 @@ class _Reader(Discourse):
                 self._doubt(f"the answer could be {owner.name} or {others[0].name}")
             self._state(word, owner, relative)
             self.asked = None
-        place = 0
-        while place < len(s.tokens):
-            token, person = s.tokens[place], s.people[place]
+        for place, (token, person) in enumerate(zip(s.tokens, s.people, strict=True)):
             if person:
                 self._mention(person)
+            elif token not in _TELLING:
+                continue
             elif token in PLURALS:
                 self._plural(place, PLURALS[token])
             elif token in WORDS and self._is_noun(place):
@@ -91,7 +94,6 @@ class _Reader(Discourse):
                 self._wedding(place)
             elif token in ("birth", "labour", "born"):
                 self._birth(place)
-            place += 1
 
     # --- kinship words ---
 

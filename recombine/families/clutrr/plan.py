@@ -7,8 +7,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from recombine.columns import values_of
 from recombine.core import Batch, Example, Family, RowExample, RowFields
 from recombine.errors import FileError
 from recombine.families.clutrr.kinship import CODES, RELATIONS
@@ -75,7 +77,7 @@ class StoryPlan:
     proof: tuple[Step, ...]
     paraphrases: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def path(self) -> tuple[Fact, ...]:
         """The facts that prove the answer, in path order."""
         return tuple(sorted((fact for fact in self.facts if fact.place >= 0), key=lambda fact: fact.place))
@@ -124,20 +126,28 @@ _LISTS = ("facts", "places", "kinds", "query", "names", "genders", "proof", "fam
 
 
 def _lists(batch: Batch, row: int) -> list[list[Any]]:
-    """The list columns of a row in the order of `_LISTS`, if their lengths fit each other and their numbers mean something."""
-    cells = [batch.value(name, row) for name in _LISTS]
+    """The list columns of a row in the order of `_LISTS`, if their lengths fit each other and their numbers mean something.
+
+    The lists may be the batch's own: copy what you give away.
+    """
+    columns: Mapping[str, Any] = batch.columns
+    cells = [columns[name][row] for name in _LISTS]
     facts, places, kinds, query, names, genders, proof, family = cells
     people, relations = len(names), len(RELATIONS)
     if (
         len(facts) % 3 or len(proof) % 6 or len(family) % 4 or len(query) != 2
         or not 3 * len(places) == 3 * len(kinds) == len(facts) or people != len(genders)
-        or not all(0 <= p < people for p in query)
-        or not all(0 <= r < relations for r in facts[::3])
-        or not all(0 <= p < people for p in (*facts[1::3], *facts[2::3]))
+        or not _are_below(query, people) or not _are_below(facts[::3], relations)
+        or not _are_below(facts[1::3], people) or not _are_below(facts[2::3], people)
     ):  # fmt: skip
         lengths = {name: len(cell) for name, cell in zip(_LISTS, cells, strict=True)}
         raise FileError(f"row {batch.id(row)} is malformed: its lists have the lengths {lengths}. Run `recombine verify`.")
     return cells
+
+
+def _are_below(numbers: Sequence[int], bound: int) -> bool:
+    """Whether all numbers are in [0, bound)."""
+    return not numbers or (min(numbers) >= 0 and max(numbers) < bound)
 
 
 def _inputs(batch: Batch, row: int) -> dict[str, Any]:
@@ -147,12 +157,12 @@ def _inputs(batch: Batch, row: int) -> dict[str, Any]:
         "story": batch.value("story", row),
         "question": batch.value("question", row),
         "query": [names[query[0]], names[query[1]]],
-        "entities": names,
+        "entities": [*names],
         "graph": {
             "edges": [[subject, relative] for subject, relative in zip(facts[1::3], facts[2::3], strict=True)],
             "relations": [RELATIONS[relation] for relation in facts[::3]],
-            "genders": genders,
-            "query": query,
+            "genders": [*genders],
+            "query": [*query],
         },
     }
 
@@ -247,13 +257,12 @@ def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
     """64 bits of blake2b over each row's canonical form, without building examples."""
     import numpy as np
 
-    columns: Mapping[str, Any] = batch.columns
+    columns = [values_of(batch.columns[name]) for name in ("facts", "query", "paraphrases")]
     words = np.zeros(len(batch), np.uint64)
-    for row in range(len(batch)):
-        facts, seen, told = columns["facts"][row], {}, []  # type: ignore[var-annotated]
-        for i in range(0, len(facts), 3):
-            told.append([facts[i], *(seen.setdefault(p, len(seen)) for p in facts[i + 1 : i + 3])])
-        asked = [seen.setdefault(p, len(seen)) for p in columns["query"][row]]
-        form = json.dumps([columns["paraphrases"][row], told, asked], separators=(",", ":")).encode()
+    for row, (facts, query, codes) in enumerate(zip(*columns, strict=True)):
+        seen: dict[int, int] = {}
+        told = [[facts[i], *(seen.setdefault(p, len(seen)) for p in facts[i + 1 : i + 3])] for i in range(0, len(facts), 3)]
+        asked = [seen.setdefault(p, len(seen)) for p in query]
+        form = json.dumps([codes, told, asked], separators=(",", ":")).encode()
         words[row] = int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little")
     return words

@@ -118,6 +118,10 @@ class GscanFamily:
         """64 bits for each row's canonical form."""
         return generate.canonical_batch(batch)
 
+    def clusters(self, batch: Batch) -> Column:
+        """The command of every row in plain words: its wording does not make two rows independent."""
+        return generate.clusters(batch)
+
     def validate(self, example: Example) -> list[Problem]:
         """Every broken law, by the oracle."""
         return oracle.validate(example)

@@ -10,14 +10,11 @@ from typing import Any, NamedTuple
 from recombine.draws import Ints
 from recombine.grid.answer_kernel import (
     ALIKE,
-    FAILURES,
-    REACHED_COLUMN,
-    REACHED_ROW,
+    END_STATE,
     SAME,
-    are_alike,
     distance,
-    follow,
     likeness,
+    measure,
     plan_to,
     set_scene,
 )
@@ -52,9 +49,6 @@ READERS = 11
 """Readers, in the order of `explain.READERS`."""
 IGNORES_SIZE, IGNORES_COLOR, IGNORES_SHAPE, OPPOSITE_SIZE, NEAREST_OBJECT = 0, 1, 2, 3, 4
 IGNORES_ADVERB, ONLY_WALKS, SWAPS_VERBS, IGNORES_WEIGHT, IGNORES_OBSTACLES, VERTICAL_FIRST = 5, 6, 7, 8, 9, 10
-# columns of `figures`
-TARGET_CELL, END_STATE, PREFIX, FAILED = 0, 1, 2, 3
-FIGURES = 4
 # columns of `commands`
 VERB, ADVERB, WORD, COLOR_WORD, NOUN = 0, 1, 2, 3, 4
 LIGHT, HEAVY = 1, 4
@@ -72,25 +66,11 @@ def judge_rows(worlds: Any, given: Any, gold: Any, commands: Any, is_named: Any,
     """Fill `found` for every row: how far the answer is right and, if `is_named`, whose answer it is."""
     for row in range(len(worlds.counts)):
         grid, n = worlds.grids[row], set_scene(worlds, row, desk)
-        start, stop = given.offsets[row], given.offsets[row + 1]
-        first, last = gold.offsets[row], gold.offsets[row + 1]
-        figures = found.figures[row]
-        k = 0
-        while start + k < stop and first + k < last and given.codes[start + k] == gold.codes[first + k]:
-            k += 1
-        figures[PREFIX] = k
-        if start + k == stop and first + k == last:
-            figures[TARGET_CELL], figures[END_STATE] = 1, 1
-            continue
-        follow(desk, n, grid, gold.codes, first, last, desk.other_things, desk.other_agent)
-        follow(desk, n, grid, given.codes, start, stop, desk.end_things, desk.end_agent)
-        is_there = desk.note[REACHED_ROW] == desk.things[0, ROW] and desk.note[REACHED_COLUMN] == desk.things[0, COLUMN]
-        figures[TARGET_CELL] = 1 if is_there else 0
-        figures[FAILED] = desk.note[FAILURES]
-        is_right_end = are_alike(n, desk.end_things, desk.end_agent, desk.other_things, desk.other_agent)
-        figures[END_STATE] = 1 if is_right_end else 0
-        if is_named:
-            name_readers(desk, n, grid, commands[row], given.codes, start, stop, not is_right_end, sets, found.readers[row])
+        is_right = measure(desk, n, grid, given, gold, row, found.figures[row])
+        if is_named and not is_right:
+            start, stop = given.offsets[row], given.offsets[row + 1]
+            is_elsewhere = found.figures[row, END_STATE] == 0
+            name_readers(desk, n, grid, commands[row], given.codes, start, stop, is_elsewhere, sets, found.readers[row])
 
 
 def name_readers(

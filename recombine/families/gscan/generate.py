@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from recombine import kernels, keys
-from recombine.columns import Coded, Ragged
+from recombine.columns import Coded, values_of
 from recombine.core import Batch, ColumnType, Example, Job, RowExample, RowFields, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
 from recombine.families.gscan.facets import facet_columns
-from recombine.families.gscan.plan import TEMPLATES, commands, parse_command
+from recombine.families.gscan.plan import TEMPLATES, commands, parse_command, spoken
 from recombine.families.gscan.release import pool
 from recombine.families.gscan.rows import COMPILE_FROM_ROWS, LOAD_FROM_ROWS, Rows
 from recombine.families.gscan.sound import kernel as names
@@ -34,6 +34,7 @@ from recombine.families.gscan.splits import (
     situations,
     tags,
 )
+from recombine.grid import forms, wording
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.world import WORLD_SCHEMA, action_column, actions_at, inputs_at, world_at, world_columns
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_text, too_rare
@@ -72,6 +73,8 @@ _UNBOUNDED = 1 << 40
 
 def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop) of the part."""
+    if wording.is_natural(job):
+        return wording.reworded(job, generate(wording.plain_job(job)), lambda text: spoken(parse_command(text)))
     picked = pick(job, np.arange(job.start, job.stop, dtype=np.int64))
     if picked is not None:
         return replace(picked, start=job.start, indices=None)
@@ -88,12 +91,15 @@ def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
     """Single rows of a release part in one call: each belongs to one item of the list."""
     if job.recipe != "release":
         return None
+    if wording.is_natural(job):
+        made = pick(wording.plain_job(job), rows)
+        return None if made is None else wording.reworded(job, made, lambda text: spoken(parse_command(text)))
     items = pool.listed(job)
     last = int(rows.max()) if len(rows) else 0
     if last >= len(items):
         raise UsageError(f"{job.key} has {len(items)} rows, but row {last} was asked for; use a smaller size.")
-    made = pool.worlds(pool.pool_of(job), items[rows])
-    return Batch(job, int(rows[0]) if len(rows) else 0, columns(option(job, OPTIONS, "grid_size"), made), indices=rows)
+    drawn = pool.worlds(pool.pool_of(job), items[rows])
+    return Batch(job, int(rows[0]) if len(rows) else 0, columns(option(job, OPTIONS, "grid_size"), drawn), indices=rows)
 
 
 def _sound(job: Job) -> Batch:
@@ -127,7 +133,7 @@ SOURCE = Source(_sound, facet_columns)
 def size(job: Job) -> int:
     """How many rows the part holds: counted for `release`, the default number for `sound`."""
     if job.recipe == "release":
-        return len(pool.listed(job))
+        return len(pool.listed(wording.plain_job(job)))
     return SPLITS[job.split].parts[job.part].rows(job.recipe)
 
 
@@ -268,7 +274,10 @@ def example(family: Family, batch: Batch, row: int) -> Example:
 
 
 def _meta(batch: Batch, row: int) -> dict[str, Any]:
-    return {**_job_meta(batch.job), **{name: batch.value(name, row) for name in _TOLD}}
+    meta = {**_job_meta(batch.job), **{name: batch.value(name, row) for name in _TOLD}}
+    if wording.is_natural(batch.job):
+        meta["command"] = plain_text(batch.value("command", row))  # rows of one command are not independent
+    return meta
 
 
 @lru_cache(maxsize=16)
@@ -281,6 +290,8 @@ def _job_meta(job: Job) -> Mapping[str, Any]:
         meta["shots"] = option(job, OPTIONS, "k")
     if job.split == HOLD_OUT:
         meta[PREDICATE] = predicate_text(job, OPTIONS)
+    if wording.is_natural(job):
+        meta[wording.WORDING] = wording.NATURAL
     return meta
 
 
@@ -288,45 +299,46 @@ _FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batc
 
 
 def canonical(example: Example) -> bytes:
-    """Command, agent and the objects by place: roles and the order of objects do not matter."""
-    world = example.world
-    things = sorted((t.row, t.column, t.size, t.color, t.shape) for t in world.things)
-    return repr((str(example.inputs["command"]), world.size, world.row, world.column, world.heading, things)).encode()
+    """Command in plain words, agent and the objects by place."""
+    return forms.canonical(plain_text(str(example.inputs["command"])), example.world)
 
 
 def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
-    """64 bits for each row: a sum over its objects, so that their order does not matter, mixed with the rest."""
-    columns = batch.columns
-    command, rows = columns["command"], cast(Ragged, columns["object_rows"])
+    """64 bits for each row's canonical form."""
+    command = batch.columns["command"]
     if isinstance(command, Coded):
         words = np.array([_word(text) for text in command.values], dtype=np.uint64)[command.codes]
     else:
         words = np.array([_word(str(command[row])) for row in range(len(batch))], dtype=np.uint64)
-    packed = np.zeros(int(rows.offsets[-1]), dtype=np.uint64)
-    kinds: dict[str, tuple[str, ...]] = {"object_colors": COLORS, "object_shapes": SHAPES}
-    for name in ("object_rows", "object_columns", "object_sizes", *kinds):
-        values = cast(Ragged, columns[name]).values
-        if isinstance(values, Coded):
-            known = kinds[name]
-            codes = [known.index(value) if value in known else len(known) for value in values.values]
-            values = np.array(codes, dtype=np.uint64)[values.codes]
-        packed = packed * np.uint64(64) + np.asarray(values).astype(np.uint64)
-    running = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(packed), dtype=np.uint64)])
-    words = _mixed(words) ^ (running[rows.offsets[1:]] - running[rows.offsets[:-1]])
-    place = np.asarray(columns["agent_row"]).astype(np.uint64) * np.uint64(64) + np.asarray(columns["agent_column"]).astype(
-        np.uint64
-    )
-    return _mixed(words ^ _mixed(place * np.uint64(64) + np.asarray(columns["grid_size"]).astype(np.uint64)))
+    return forms.canonical_batch(words, batch)
 
 
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+def clusters(batch: Batch) -> Column:
+    """The command of every row in plain words."""
+    column = batch.columns["command"]
+    if not wording.is_natural(batch.job):
+        return column
+    return Coded(np.array([_numbers()[plain_text(text)] for text in values_of(column)], np.int16), _texts())
 
 
 @cache
 def _word(command: str) -> int:
     """A number for a command: its own, or a hash of a text that is none (the oracle says so)."""
-    texts = _texts()
-    return texts.index(command) if command in texts else keys.state("not a command", command)
+    plain = plain_text(command)
+    number = _numbers().get(plain)
+    return keys.state("not a command", plain) if number is None else number
+
+
+def plain_text(text: str) -> str:
+    """The command in plain words; a text that is no command stays as it is."""
+    if text in _numbers():
+        return text
+    try:
+        return str(parse_command(text))
+    except UsageError:
+        return text
+
+
+@cache
+def _numbers() -> dict[str, int]:
+    return {text: number for number, text in enumerate(_texts())}

@@ -15,6 +15,7 @@ from recombine.core import Batch, Example, Problem
 from recombine.errors import shown
 from recombine.families.gscan.plan import Command, parse_command
 from recombine.files import read_chunks
+from recombine.grid import wording
 from recombine.grid.codes import SHAPES
 from recombine.grid.documents import read_document, write_document
 from recombine.grid.situations import (
@@ -134,6 +135,7 @@ def write(batches: Iterable[Batch], out: TextIO) -> None:
 
     def rows() -> Iterator[tuple[str, dict[str, Any]]]:
         for batch in () if first is None else (first, *stream):
+            wording.refuse_natural(batch.job)
             section = section_of(batch.job.split, batch.job.part)
             for i in range(len(batch)):
                 row = batch.row(i)

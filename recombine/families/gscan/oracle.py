@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from recombine.core import Claim, Problem, Severity
 from recombine.families.gscan.oracle_fields import Reading, claim_laws
+from recombine.grid.oracle_wording import hear
 from recombine.predicates.judge import Seen, holds
 
 if TYPE_CHECKING:
@@ -30,7 +31,28 @@ _KNOWN = {"walk", "push", "pull", "stay", "turn left", "turn right"}
 
 
 def read_command(text: str) -> Reading | None:
-    """The command's parts, or None if it is not of the grammar."""
+    """The command's parts in either wording, or None if it is of no grammar."""
+    return read_plain(text) or _read_natural(text)
+
+
+def reader_of(wording: object) -> Callable[[str], Reading | None]:
+    """What reads the commands of examples with this value of the option `wording`."""
+    return read_command if wording == "natural" else read_plain
+
+
+def _read_natural(text: str) -> Reading | None:
+    """The parts of a command in natural wording: one noun, with `a`."""
+    heard = hear(text)
+    if heard is None or len(heard.nouns) != 1:
+        return None
+    noun = heard.nouns[0]
+    if noun.determiner != "a" or noun.head not in _NOUNS:
+        return None
+    return Reading(heard.verb, noun.size, noun.color, noun.head, heard.manner)
+
+
+def read_plain(text: str) -> Reading | None:
+    """The parts of a command in plain wording."""
     words = text.split()
     if not words or words[0] not in ("walk", "push", "pull"):
         return None
@@ -155,7 +177,7 @@ def run(world: World, actions: list[str]) -> tuple[list[str], tuple[int, int], d
 def validate(example: Example) -> list[Problem]:
     """Every broken law of the example, each with the value that breaks it."""
     world: World = example.world
-    reading = read_command(str(example.inputs.get("command", "")))
+    reading = reader_of(example.meta.get("wording"))(str(example.inputs.get("command", "")))
     if reading is None:
         return [Problem("bad_command", f"{str(example.inputs.get('command'))[:80]!r} is not a command of the grammar")]
     found = _world_laws(example, world)

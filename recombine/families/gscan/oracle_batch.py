@@ -100,13 +100,18 @@ def read_sheet(batch: Batch) -> Sheet | None:
     roles = np.zeros((len(batch), most), np.int64)
     roles[is_there] = _codes(lists[5], _ROLES)
     agent = np.stack([np.asarray(columns[f"agent_{name}"]).astype(np.int64) for name in ("row", "column")], axis=1)
-    readings = [_read(text) for text in values_of(columns["command"])]
+    wording = dict(batch.job.options).get("wording")
+    readings = [_read(text, wording) for text in values_of(columns["command"])]
     said = np.array([_digits(reading) for reading in readings], np.int64)
     return Sheet(int(grids[0]), agent, is_there, things, roles, said, [reading or _NOTHING for reading in readings])
 
 
 _NOTHING = Reading("", "", "", "", "")
-_read = lru_cache(maxsize=2048)(oracle.read_command)
+
+
+@lru_cache(maxsize=2048)
+def _read(text: str, wording: object) -> Reading | None:
+    return oracle.reader_of(wording)(text)
 
 
 @lru_cache(maxsize=2048)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recombine.core import Example
 from recombine.families.gscan.oracle import gold, read_command, referents
-from recombine.families.gscan.plan import Command
-from recombine.grid import pairs
+from recombine.families.gscan.plan import Command, spoken
+from recombine.grid import pairs, wording
 from recombine.grid.matching import fitting
 from recombine.grid.world import World
 
@@ -14,7 +14,13 @@ PAIRS = pairs.PAIRS
 
 def partner(example: Example, facet: str) -> Example | None:
     """The example with this facet changed; None if it has no such partner."""
-    return pairs.partner(example, facet, lambda _example, command: str(command), _is_bystander, _means)
+    return pairs.partner(example, facet, _say, _is_bystander, _means)
+
+
+def _say(example: Example, command: Command) -> str:
+    """The command in the wording of the example."""
+    is_natural = example.meta.get(wording.WORDING) == wording.NATURAL
+    return wording.said_again(example, spoken(command)) if is_natural else str(command)
 
 
 def _is_bystander(example: Example, place: int) -> bool:

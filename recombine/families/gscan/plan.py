@@ -8,6 +8,7 @@ from functools import cache
 
 from recombine.errors import UsageError, shown
 from recombine.families.gscan.rows import encode_command
+from recombine.grid import wording
 from recombine.grid.codes import ADVERBS, COLORS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.matching import Phrase
 
@@ -77,11 +78,29 @@ def _by_text() -> dict[str, Command]:
 
 
 def parse_command(text: str) -> Command:
-    """The command that a text says, words separated by blanks or commas; any other text is an error that shows it."""
+    """The command that a text says, in plain or natural wording; any other text is an error that shows it.
+
+    The words of a plain command may be separated by blanks or commas.
+    """
     if isinstance(text, str) and len(text) <= MAX_COMMAND:
-        found = _by_text().get(" ".join(text.replace(",", " ").split()).lower())
+        found = _by_text().get(" ".join(text.replace(",", " ").split()).lower()) or _natural(text)
         if found is not None:
             return found
     raise UsageError(
         f'{shown(text)} is no gSCAN command; they read "walk to a red big square cautiously" (colour before size).'
     )
+
+
+def _natural(text: str) -> Command | None:
+    """The command that a natural wording says."""
+    said = wording.read(text)
+    if said is None or len(said.nouns) != 1:
+        return None
+    determiner, size, color, head = said.nouns[0]
+    return Command(said.verb, said.adverb, Phrase(size, color, head)) if determiner == "a" and head in NOUNS else None
+
+
+def spoken(command: Command) -> wording.Spoken:
+    """The command as natural wording takes it."""
+    phrase = command.phrase
+    return wording.Spoken(command.verb, command.adverb, (("a", phrase.size, phrase.color, phrase.shape),), ())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recombine.columns import Coded
 from recombine.core import Axis, Job, Option, Part, Recipe, Split
 from recombine.families.gscan.facets import FACETS, SITUATED
+from recombine.grid import wording
 from recombine.grid.codes import (
     ADVERBS,
     BIG,
@@ -65,6 +66,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
             low=0.0,
             high=1.0,
         ),
+        wording.WORDING: wording.OPTION,
         "resampling": Option(5, "how often a situation is redrawn (recipe release; the published data have 5)", low=1, high=50),
         PREDICATE: PredicateOption(
             "verb = push and target.color = green",

@@ -131,6 +131,10 @@ class LilGymState:
             "solved": self.is_solved,
         }
 
+    def answer(self) -> str:
+        """The edits that were made, and STOP where it was said."""
+        return "; ".join(str(edit_of(self.setting, action)) for action in self.taken)
+
     def expert(self) -> tuple[str, ...]:
         """The example's own plan at the start, later the solver's. Empty if the episode is over or no plan is left."""
         left = self.setting.horizon - len(self.taken)
@@ -142,3 +146,14 @@ class LilGymState:
                 return tuple(str(edit_of(self.setting, action)) for action in own)
         solution = solve(replace(self.setting, horizon=left), self.scene, self.program, self.target, compiled=False)
         return tuple(str(edit_of(self.setting, action)) for action in solution.actions or ())
+
+
+def __getattr__(name: str) -> Any:
+    """Names that stood here before 0.2."""
+    from recombine import moved
+    from recombine.families.lilgym.play import episodes
+
+    if name not in ("Play", "captions", "format_edits", "parse_edits", "play"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    moved.warn(f"{__name__}.{name}", f"{episodes.__name__}.{name}")
+    return getattr(episodes, name)

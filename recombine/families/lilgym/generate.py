@@ -16,9 +16,9 @@ from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, optio
 from recombine.errors import Infeasible, UsageError
 from recombine.families.lilgym import facets, native
 from recombine.families.lilgym.play.edits import format_edits
-from recombine.families.lilgym.scene import FIELDS, Codes, Counts, Flags, Items, Kind, Numbers, Scene, Words, unpack_rows
+from recombine.families.lilgym.scene import FIELDS, Counts, Flags, Items, Kind, Numbers, Scene, Words, unpack_rows
 from recombine.families.lilgym.sound import language, planner, worlds
-from recombine.families.lilgym.sound.kernel import Wishes
+from recombine.families.lilgym.sound import rows as row_maker
 from recombine.families.lilgym.splits import OPTION
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
 
@@ -55,18 +55,10 @@ SCHEMA: dict[str, ColumnType] = {
     "phenomena": "list<string>",
     "key": "string",
 }
-CANDIDATES, MANY_CANDIDATES = 4, 96
-"""Scenes drawn per row, and for a row that needs a rare truth value (ever more); the first with the wanted one is taken."""
-STRICT_ROUNDS = 12
-"""Draws in which a row looks for a scene of the other truth value, after no plan was found from the one."""
-LOOSE_ROUND = 40
-"""From this draw on a row takes a scene of any class: its class has none that can be flipped. Such rows are very few."""
-ROUNDS = 1_000
-"""Draws of scenes for one row before the job is given up."""
 CHUNK = 2048
 COMPILE_FROM_ROWS = 12
 """From so many rows on, loading the compiled kernels pays."""
-SCENES, SOUGHT, WORDS, PLANS = 1, 2, 3, 4
+SCENES, WORDS = 1, 3
 """Salts of a row's random states, by purpose."""
 
 
@@ -83,7 +75,7 @@ class Wanted:
     def of(cls, job: Job) -> Wanted:
         """The job's options."""
         kind, start, task = (option(job, OPTIONS, name) for name in ("scene", "start", "task"))
-        return cls(kind, start, task, job.stop - job.start >= COMPILE_FROM_ROWS or kernels.is_loaded(worlds.KERNEL_NAME))
+        return cls(kind, start, task, job.stop - job.start >= COMPILE_FROM_ROWS or kernels.is_loaded(row_maker.FLIP))
 
     @property
     def from_nothing(self) -> bool:
@@ -118,7 +110,7 @@ def pick(job: Job, rows: Numbers) -> Batch | None:
 
 
 def _generated(job: Job, indices: Numbers, picked: Numbers | None) -> Batch:
-    wanted = replace(Wanted.of(job), fast=len(indices) >= COMPILE_FROM_ROWS or kernels.is_loaded(worlds.KERNEL_NAME))
+    wanted = replace(Wanted.of(job), fast=len(indices) >= COMPILE_FROM_ROWS or kernels.is_loaded(row_maker.FLIP))
     rejected: Counter[str] = Counter()
     parts = []
     for low in range(0, len(indices), CHUNK):
@@ -167,71 +159,33 @@ def _begun(job: Job, wanted: Wanted, indices: Numbers) -> Rows:
 
 
 def _fill(rows: Rows, job: Job, wanted: Wanted) -> Counter[str]:
-    """Draw until every row has a scene and a plan; the draws thrown away, by reason."""
-    rejected: Counter[str] = Counter()
-    table = language.table(wanted.kind)
+    """Give every row its scene and its plan; the draws thrown away, by reason."""
+    table, places = language.table(wanted.kind), rows.places
     if wanted.from_nothing:
-        rows.plans[:] = table.answers[rows.places]
+        rows.plans[:] = table.answers[places]
         rows.edits[:] = (rows.plans > 0).sum(1)
-        return rejected
-    codes = table.codes[rows.places].astype(np.int64)
-    tastes = np.array(
-        [planner.taste(language.statement(wanted.kind, place).program) for place in rows.places.tolist()], np.int64
+        return Counter()
+    asked = row_maker.Asked(table.codes[places], table.tastes[places], rows.visits, table.visits[places].astype(np.int64))
+    made = row_maker.make(
+        wanted.kind,
+        asked,
+        worlds.derived(rows.states, SCENES),
+        from_scratch=wanted.start == "scratch",
+        flips=wanted.task == "edit",
+        compiled=wanted.fast,
     )
-    tastes = tastes.reshape(-1, 4)
-    hard = np.zeros(len(codes), np.int8)  # 1 or -1: the truth value from which no plan was found
-    pending = np.arange(len(codes))
-    for turn in range(ROUNDS):
-        if not len(pending):
-            return +rejected
-        found = _draw(rows, codes, tastes[:, 3] != 0, hard, pending, turn, wanted)
-        rejected["no_scene_found"] += len(pending) - len(found)
-        done = found if wanted.task == "truth" else _flip(rows, codes, tastes, found, turn, wanted)
-        failed = np.setdiff1d(found, done, assume_unique=True)
-        rejected["no_plan_found"] += len(failed)
-        hard[failed] = np.where(rows.truths[failed], 1, -1)
-        pending = np.setdiff1d(pending, done, assume_unique=True)
-    raise Infeasible(f"no scene of {job.key} was found for {len(pending)} rows in {ROUNDS} rounds.")
-
-
-def _draw(rows: Rows, codes: Numbers, tidy: Flags, hard: Codes, pending: Numbers, turn: int, wanted: Wanted) -> Numbers:
-    """A scene for each pending row that finds one; half of the rows want one in which the statement holds."""
-    table, found = language.table(wanted.kind), []
-    states = worlds.derived(rows.states[pending], SCENES + 16 * turn)
-    sought = worlds.derived(rows.states[pending], SOUGHT + 16 * turn) & np.uint64(1) == 1
-    # What cannot be flipped one way is flipped the other way.
-    sought = np.where(hard[pending] != 0, hard[pending] < 0, sought)
-    strict = (hard[pending] != 0) & ((turn < STRICT_ROUNDS) | (turn % 2 == 1))
-    for is_hard, candidates in ((False, CANDIDATES), (True, MANY_CANDIDATES << min(turn, 6))):
-        mine = np.flatnonzero((hard[pending] != 0) == is_hard)
-        chosen = pending[mine]
-        if not len(mine):
-            continue
-        is_loose = turn >= LOOSE_ROUND
-        classes = np.ones(len(chosen), np.int64) if is_loose else table.visits[rows.places[chosen]].astype(np.int64)
-        visits = np.zeros(len(chosen), np.int64) if is_loose else rows.visits[chosen]
-        wishes = Wishes(
-            codes[chosen], states[mine], visits, classes, tidy[chosen] & (wanted.kind == "scatter"), sought[mine],
-            strict[mine],
-        )  # fmt: skip
-        drawn = worlds.draw_fitting(wanted.kind, wanted.start == "scratch", wishes, candidates, wanted.fast)
-        got = drawn.truths != 0
-        rows.items[chosen[got]], rows.counts[chosen[got]] = drawn.items[got], drawn.counts[got]
-        rows.truths[chosen[got]] = drawn.truths[got] > 0
-        found.append(chosen[got])
-    return np.sort(np.concatenate(found))
-
-
-def _flip(rows: Rows, codes: Numbers, tastes: Numbers, chosen: Numbers, turn: int, wanted: Wanted) -> Numbers:
-    """A plan that flips the statement's truth, for each of the chosen rows that finds one."""
-    states = worlds.derived(rows.states[chosen], PLANS + 16 * turn)
-    tasks = planner.Tasks(rows.items[chosen], rows.counts[chosen], ~rows.truths[chosen], tastes[chosen], states)
-    plans = planner.search(wanted.kind, tasks, planner.by_codes(wanted.kind, codes[chosen], wanted.fast), wanted.fast)
-    good = plans.lengths > 0
-    done = chosen[good]
-    rows.plans[done, : planner.WALK_STEPS] = plans.actions[good] * (np.arange(planner.WALK_STEPS) < plans.lengths[good, None])
-    rows.edits[done] = plans.lengths[good]
-    return done
+    if len(lost := np.flatnonzero(made.truths == 0)):
+        raise Infeasible(
+            f"no scene of {job.key} was found for {len(lost)} rows, the first is about statement {places[lost[0]]}."
+        )
+    rows.items, rows.counts, rows.truths, rows.plans, rows.edits = (
+        made.items,
+        made.counts,
+        made.truths > 0,
+        made.plans,
+        made.edits,
+    )
+    return +Counter({"no_plan_found": int((made.rounds - 1).sum())})
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------

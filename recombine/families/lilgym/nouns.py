@@ -96,6 +96,10 @@ def inner_noun(noun: Noun, kind: Kind, voice: Voice, inside: bool) -> str:
 
 def noun_phrase(noun: Noun, kind: Kind, voice: Voice, plural: bool, inside: bool) -> str:
     """The words of a noun. What follows a plural is said of each."""
+    return voice.draw(_noun_phrase, noun, kind, plural, inside)
+
+
+def _noun_phrase(voice: Voice, noun: Noun, kind: Kind, plural: bool, inside: bool) -> str:
     head, has_rank = head_of(noun, kind, voice, plural, inside and kind == "tower")
     post = post_of(noun, kind, voice, inside, has_rank)
     if post is None:

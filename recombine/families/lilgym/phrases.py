@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from recombine.keys import Stream
+from recombine.keys import GOLDEN, MASK
 
+T = TypeVar("T")
 Mode = Literal["plain", "known", "new", "any", "fresh"]
 NEW_FACTOR = 6.0
 """How much more often a voice of mode `new` takes a new alternative than its weight says."""
@@ -37,8 +38,7 @@ class Choice:
         }
         found = {}
         for mode, pool in pools.items():
-            total = sum(weight for _, weight in pool)
-            found[mode] = tuple(text for text, _ in pool), tuple(s / total for s in accumulate(weight for _, weight in pool))
+            found[mode] = tuple(text for text, _ in pool), _cumulated([weight for _, weight in pool])
         return found
 
     @functools.cache  # noqa: B019 - choices are module constants
@@ -46,6 +46,12 @@ class Choice:
         """The same choice without the alternatives that do not fit here."""
         pools = (tuple(pair for pair in pool if pair[0] in allowed) for pool in (self.known, self.new))
         return Choice(*pools)
+
+
+def _cumulated(weights: Sequence[float]) -> tuple[float, ...]:
+    """The cumulated shares of weights; the last is exactly 1, so every number below 1 falls to one of them."""
+    sums = list(accumulate(weights))
+    return (*(value / sums[-1] for value in sums[:-1]), 1.0)
 
 
 def choice(known: Mapping[str, float], new: Mapping[str, float] | None = None) -> Choice:
@@ -57,14 +63,72 @@ class Voice:
     """Chooses words, from a 64-bit seed. Mode `plain` takes the first alternative, `fresh` the first new one where there is one."""
 
     def __init__(self, mode: Mode = "plain", seed: int = 0) -> None:
-        self.mode, self.stream = mode, Stream.at(seed)
+        self.mode, self.word = mode, seed
+        self.is_steady = mode in ("plain", "fresh")
+
+    def unit(self) -> float:
+        """A number in [0, 1): `keys.Stream.unit`, written out, because sentences draw many."""
+        z = self.word = (self.word + GOLDEN) & MASK
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        return ((z ^ (z >> 31)) >> 11) / 9007199254740992.0
 
     def pick(self, options: Choice) -> str:
         """One alternative."""
-        if self.mode in ("plain", "fresh"):
+        if self.is_steady:
             return options.new[0][0] if self.mode == "fresh" and options.new else options.known[0][0]
         texts, shares = options.scales[self.mode]
-        return texts[0] if len(texts) == 1 else texts[min(bisect_right(shares, self.stream.unit()), len(texts) - 1)]
+        return texts[0] if len(texts) == 1 else texts[bisect_right(shares, self.unit())]
+
+    def draw(self, make: Callable[..., T], *args: Any) -> T:
+        """`make(voice, *args)`, which depends on nothing else, in one draw: what it can say is worked out once."""
+        if self.is_steady:
+            return make(self, *args)
+        key = (make, self.mode, *args)
+        found = _OUTCOMES.get(key)
+        if found is None:
+            found = _OUTCOMES[key] = _outcomes(self.mode, make, args)
+        values, shares = found
+        value: T = values[0] if len(values) == 1 else values[bisect_right(shares, self.unit())]
+        return value
+
+
+class _Script(Voice):
+    """A voice that is told what to pick, and takes the first alternative after that; it remembers how many there were."""
+
+    def __init__(self, mode: Mode, told: Sequence[int]) -> None:
+        super().__init__(mode)
+        self.told, self.open = told, list[int]()
+        self.share = 1.0
+
+    def pick(self, options: Choice) -> str:
+        texts, shares = options.scales[self.mode]
+        place = self.told[len(self.open)] if len(self.open) < len(self.told) else 0
+        self.open.append(len(texts))
+        self.share *= shares[place] - (shares[place - 1] if place else 0.0)
+        return texts[place]
+
+    def draw(self, make: Callable[..., T], *args: Any) -> T:
+        return make(self, *args)
+
+
+_OUTCOMES: dict[tuple[Any, ...], tuple[list[Any], tuple[float, ...]]] = {}
+"""(what is made, mode, its arguments) -> everything that can come of it, and the cumulated shares."""
+
+
+def _outcomes(mode: Mode, make: Callable[..., Any], args: tuple[Any, ...]) -> tuple[list[Any], tuple[float, ...]]:
+    """Everything that can be made, by trying all picks, and the cumulated shares."""
+    values: dict[Any, float] = {}
+    waiting: list[tuple[int, ...]] = [()]
+    while waiting:
+        told = waiting.pop()
+        script = _Script(mode, told)
+        value = make(script, *args)
+        values[value] = values.get(value, 0.0) + script.share
+        for place in range(len(told), len(script.open)):
+            before = told + (0,) * (place - len(told))
+            waiting += [(*before, other) for other in range(1, script.open[place])]
+    return list(values), _cumulated(list(values.values()))
 
 
 NEW_PHRASES = (

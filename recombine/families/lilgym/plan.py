@@ -5,6 +5,7 @@ Parts whose order does not matter stand in one order, so a statement has one pla
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -349,6 +350,7 @@ def _predicate(noun: Noun, variable: str) -> str:
     return " and ".join(tests)
 
 
+@functools.lru_cache(maxsize=8_192)
 def _test(condition: Condition) -> str:
     match condition:
         case Has(quantifier, number, noun):

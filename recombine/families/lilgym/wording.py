@@ -314,17 +314,7 @@ class Speaker(NamedTuple):
 
     def thing(self, condition: Condition) -> Thing:
         """What a box has."""
-        match condition:
-            case Has(quantifier, number, noun):
-                said = noun_phrase(noun, self.kind, self.voice, not is_one(quantifier, number), self.inside)
-                is_short = quantifier != "none" and noun.other is None and (not noun.place or _names_rank(said))
-                denied = with_article(said) if quantifier == "none" else ""
-                return Thing(counted(amount_of(quantifier, number, self.voice), said), is_short, True, denied)
-            case HasOnly(noun):
-                return Thing(self.voice.pick(words.ONLY).format(n=noun_phrase(noun, self.kind, self.voice, True, self.inside)))
-            case HasVariety(quantifier, number, attribute):
-                values = f"{amount_of(quantifier, number, self.voice)} {attribute}{'' if number == 1 else 's'}"
-                return Thing(self.voice.pick(words.COLORS_OF).format(many=noun_words(self.kind)[1], q=values))
+        return self.voice.draw(_thing, condition, self.kind, self.inside)
 
 
 class Thing(NamedTuple):
@@ -334,6 +324,21 @@ class Thing(NamedTuple):
     is_short: bool = False  # a second thing can follow after "and" without a second reading
     is_counted: bool = False
     denied: str = ""  # what it has none of
+
+
+def _thing(voice: Voice, condition: Condition, kind: Kind, inside: bool) -> Thing:
+    """What a box has; `inside`: as `Speaker.inside` says."""
+    match condition:
+        case Has(quantifier, number, noun):
+            said = noun_phrase(noun, kind, voice, not is_one(quantifier, number), inside)
+            is_short = quantifier != "none" and noun.other is None and (not noun.place or _names_rank(said))
+            denied = with_article(said) if quantifier == "none" else ""
+            return Thing(counted(amount_of(quantifier, number, voice), said), is_short, True, denied)
+        case HasOnly(noun):
+            return Thing(voice.pick(words.ONLY).format(n=noun_phrase(noun, kind, voice, True, inside)))
+        case HasVariety(quantifier, number, attribute):
+            values = f"{amount_of(quantifier, number, voice)} {attribute}{'' if number == 1 else 's'}"
+            return Thing(voice.pick(words.COLORS_OF).format(many=noun_words(kind)[1], q=values))
 
 
 def _names_rank(said: str) -> bool:

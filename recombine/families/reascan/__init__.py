@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.families.reascan.rows import SCHEMA
 from recombine.families.reascan.splits import OPTIONS, RECIPES, SPLITS
+from recombine.grid.wording import is_natural, plain_job, reworded
 from recombine.predicates.draw import HOLD_OUT
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ class ReascanFamily:
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part, by the job's recipe."""
+        if is_natural(job):
+            from recombine.families.reascan.plan import spoken
+
+            return reworded(job, self.generate(plain_job(job)), spoken)
         if job.recipe == "release":
             from recombine.families.reascan.release.generate import release
 
@@ -103,9 +108,11 @@ class ReascanFamily:
         """Single rows of a release part in one call."""
         if job.recipe != "release":
             return None
+        from recombine.families.reascan.plan import spoken
         from recombine.families.reascan.release.generate import pick
 
-        return pick(job, rows)
+        made = pick(plain_job(job), rows)
+        return reworded(job, made, spoken) if made is not None and is_natural(job) else made
 
     @property
     def PAIRS(self) -> Mapping[str, str]:

@@ -9,18 +9,17 @@ from typing import Any, NamedTuple
 
 from recombine.draws import Ints
 from recombine.grid.answer_kernel import (
-    FAILURES,
-    REACHED_COLUMN,
-    REACHED_ROW,
+    FAILED,
     SAME,
+    TARGET_CELL,
     distance,
-    follow,
     is_same,
     likeness,
+    measure,
     plan_to,
     set_scene,
 )
-from recombine.grid.codes import ANY, BOX, COLUMN, NO_SIZE, PAIRWISE, PLAIN, PULL, PUSH, ROW, SHAPE, WALK
+from recombine.grid.codes import ANY, BOX, NO_SIZE, PAIRWISE, PLAIN, PULL, PUSH, SHAPE, WALK
 from recombine.grid.kernel import index_things, phrase, referents
 
 KERNEL = True
@@ -40,9 +39,6 @@ NEAREST_OBJECT, IGNORES_ADVERB, WALKS_ONLY, SWAPS_VERB = (
 )
 SLOTS = SWAPS_VERB + 1
 """One place for each reader: `4 * phrase + kind`, then each pair of phrases with each kind of word, then the five others."""
-# columns of `figures`
-RIGHT, AT_ROW, AT_COLUMN, FAILED = 0, 1, 2, 3
-FIGURES = 4
 
 
 class Commands(NamedTuple):
@@ -75,25 +71,14 @@ class Verdicts(NamedTuple):
 
 
 def judge_rows(worlds: Any, given: Any, gold: Any, commands: Any, is_named: Any, desk: Any, reading: Any, found: Any) -> None:
-    """Fill `found` for every row: where the answer leads and, if `is_named`, whose answer it is."""
+    """Fill `found` for every row: how far the answer is right and, if `is_named`, whose answer it is."""
     for row in range(len(worlds.counts)):
         grid, n = worlds.grids[row], set_scene(worlds, row, desk)
-        start, stop = given.offsets[row], given.offsets[row + 1]
-        first, last = gold.offsets[row], gold.offsets[row + 1]
-        follow(desk, n, grid, given.codes, start, stop, desk.end_things, desk.end_agent)
         figures = found.figures[row]
-        figures[AT_ROW], figures[AT_COLUMN] = desk.note[REACHED_ROW], desk.note[REACHED_COLUMN]
-        figures[FAILED] = desk.note[FAILURES]
-        is_right = last - first == stop - start
-        k = 0
-        while is_right and k < stop - start:
-            is_right = given.codes[start + k] == gold.codes[first + k]
-            k += 1
-        figures[RIGHT] = 1 if is_right else 0
-        if not is_named or is_right or stop == start:
+        is_right = measure(desk, n, grid, given, gold, row, figures)
+        if is_right or not is_named:
             continue
-        is_there = figures[AT_ROW] == desk.things[0, ROW] and figures[AT_COLUMN] == desk.things[0, COLUMN]
-        is_elsewhere = not is_there and figures[FAILED] == 0
+        is_elsewhere = figures[TARGET_CELL] == 0 and figures[FAILED] == 0
         verb, adverb = commands.manners[row, 0], commands.manners[row, 1]
         hits = explaining(desk, n, grid, verb, adverb, given, gold, row, is_elsewhere)
         readers = found.readers[row]

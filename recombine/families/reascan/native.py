@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from recombine.core import Batch, Example, Job, Problem
 from recombine.errors import shown
 from recombine.families.reascan.plan import RELATION_WORDS, VERB_WORDS, Command, encode_form, parse_command
+from recombine.grid import wording
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, RELATIONS, SHAPES
 from recombine.grid.documents import read_document, write_document
 from recombine.grid.matching import Phrase
@@ -266,6 +267,7 @@ def write(batches: Iterable[Batch], out: TextIO) -> None:
 
     def rows() -> Iterator[tuple[str, dict[str, Any]]]:
         for batch in () if first is None else (first, *stream):
+            wording.refuse_natural(batch.job)
             for i in range(len(batch)):
                 yield section_of(batch.job.part), record(batch.row(i))
 

@@ -28,6 +28,7 @@ from recombine.families.reascan.oracle_reader import (
     each_omission,
     grammar_faults,
     holds,
+    is_natural,
     means,
     understand,
     without,
@@ -138,7 +139,7 @@ def validate(example: Example) -> list[Problem]:
     if world.problems or not world.things:
         return [Problem("bad_world", sentence) for sentence in world.problems or ("the world has no objects",)]
     try:
-        said = understand(str(example.inputs["command"]))
+        said = understand(str(example.inputs["command"]), is_natural(example))
     except Misread as problem:
         return [Problem("bad_command", f"{shown(example.inputs['command'])} cannot be read: {problem}")]
     severity: Severity = "error" if example.recipe == "sound" else "artifact"

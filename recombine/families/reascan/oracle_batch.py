@@ -113,7 +113,8 @@ def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]
 def read_batch(batch: Batch) -> Reading:
     """The batch as numbers; each command is read by the oracle's own reader."""
     columns, n = batch.columns, len(batch)
-    nouns, counts, manners, is_odd = read_commands([str(columns["command"][row]) for row in range(n)])
+    natural = dict(batch.job.options).get("wording") == "natural"
+    nouns, counts, manners, is_odd = read_commands([str(columns["command"][row]) for row in range(n)], natural)
     lists = {name: _list(columns[name], known) for name, known in _LISTS.items()}
     numbers = {name: _whole(columns[name]) for name in ("grid_size", "agent_row", "agent_column")}
     is_good = (counts > 0) & _are_worlds(lists, numbers) & _are_lists(lists)
@@ -137,14 +138,14 @@ def read_batch(batch: Batch) -> Reading:
     return Reading(rows, sheet, is_odd[rows], facts_of(batch, sheet, index), chosen["object_roles"][0])
 
 
-def read_commands(texts: list[str]) -> tuple[Ints, Ints, Ints, Bools]:
+def read_commands(texts: list[str], natural: bool = False) -> tuple[Ints, Ints, Ints, Bools]:
     """(nouns, their numbers, verbs and adverbs, whether a rule is broken) of each command; 0 nouns if it cannot be read."""
     n = len(texts)
     nouns, counts = np.full((n, MOST_NOUNS, 6), -2, dtype=np.int64), np.zeros(n, dtype=np.int64)
     manners, is_odd = np.zeros((n, 2), dtype=np.int64), np.zeros(n, dtype=np.bool_)
     for row, text in enumerate(texts):
         try:
-            said = oracle_reader.understand(text)
+            said = oracle_reader.understand(text, natural)
         except oracle_reader.Misread:
             continue
         counts[row] = len(said.nouns)

@@ -9,7 +9,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from recombine.core import Example
 from recombine.errors import shown
+from recombine.grid.oracle_wording import hear
 from recombine.grid.world import World
 
 SIZE_WORDS = ("small", "big")
@@ -58,8 +60,24 @@ class Misread(Exception):
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def understand(text: str) -> Said:
-    """The command, read from left to right; `Misread` where it stops making sense."""
+def understand(text: str, natural: bool = True) -> Said:
+    """The command in plain or, where that is allowed, natural wording; `Misread` where it stops making sense."""
+    try:
+        return _understand_plain(text)
+    except Misread:
+        heard = hear(text) if natural else None
+        if heard is None:
+            raise
+    return Said(heard.verb, heard.manner, tuple(Noun(*noun) for noun in heard.nouns))
+
+
+def is_natural(example: Example) -> bool:
+    """Whether the example may be in natural wording."""
+    return bool(example.meta.get("wording") == "natural")
+
+
+def _understand_plain(text: str) -> Said:
+    """The command in plain wording, read from left to right."""
     words = text.split(" ") if len(text) <= 2_000 else []
     verb, at = _longest(words, 0, VERBS)
     nouns: list[Noun] = []

@@ -7,7 +7,8 @@ from typing import Any
 from recombine.core import Example
 from recombine.families.reascan.oracle import validate
 from recombine.families.reascan.oracle_reader import means, understand
-from recombine.grid import pairs
+from recombine.families.reascan.plan import spoken
+from recombine.grid import pairs, wording
 from recombine.grid.matching import bindings, fitting, referents
 from recombine.grid.world import World
 
@@ -26,9 +27,11 @@ def partner(example: Example, facet: str) -> Example | None:
 def _say(example: Example, command: Any) -> str:
     """The text with another verb or adverb; determiners and phrases stay as they were said."""
     text, old = str(example.inputs["command"]), example.plan
-    spoken = {"walk": "walk to", "push": "push", "pull": "pull"}
-    middle = text.removeprefix(spoken[old.verb]).removesuffix(old.adverb).strip()
-    return " ".join(word for word in (spoken[command.verb], middle, command.adverb) if word)
+    if example.meta.get(wording.WORDING) == wording.NATURAL:
+        return wording.said_again(example, spoken(text)._replace(verb=command.verb, adverb=command.adverb))
+    verbs = {"walk": "walk to", "push": "push", "pull": "pull"}
+    middle = text.removeprefix(verbs[old.verb]).removesuffix(old.adverb).strip()
+    return " ".join(word for word in (verbs[command.verb], middle, command.adverb) if word)
 
 
 def _is_bystander(example: Example, place: int) -> bool:

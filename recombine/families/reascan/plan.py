@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from recombine.errors import BadOption, UsageError, shown
+from recombine.grid import wording
 from recombine.grid.codes import ADVERBS, COLORS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.matching import Description, Phrase
 
@@ -345,9 +346,12 @@ _CLAUSE = re.compile(rf"(?:(that is|and) ({'|'.join(RELATION_WORDS)}) )?{_PHRASE
 
 
 def parse_command(text: str) -> tuple[Command, tuple[str, ...]]:
-    """(command, determiners) of a text in words; anything else is an error that shows it."""
+    """(command, determiners) of a text in plain or natural wording; anything else is an error that shows it."""
     match = _COMMAND.fullmatch(text) if len(text) <= MAX_COMMAND else None
     if match is None:
+        said = wording.read(text)
+        if said is not None and len(said.nouns) <= MAX_PHRASES:
+            return _of_spoken(said)
         raise UsageError(f"{shown(text)} is not a command of this grammar.")
     phrases, parents, relations, determiners = [], [-1], [""], []
     for k, clause in enumerate(_CLAUSE.finditer(match[2])):
@@ -360,8 +364,26 @@ def parse_command(text: str) -> tuple[Command, tuple[str, ...]]:
             raise UsageError(f"{shown(text)} is not a command of this grammar: its first clause begins with 'and'.")
         parents.append(k - 1 if link == "that is" else parents[k - 1])
         relations.append(RELATIONS[RELATION_WORDS.index(relation)])
-    said = Description(tuple(phrases), tuple(parents), tuple(relations))
-    return Command(VERBS[VERB_WORDS.index(match[1])], match["adverb"] or "", said), tuple(determiners)
+    description = Description(tuple(phrases), tuple(parents), tuple(relations))
+    return Command(VERBS[VERB_WORDS.index(match[1])], match["adverb"] or "", description), tuple(determiners)
+
+
+def spoken(text: str) -> wording.Spoken:
+    """A command, given as text, as natural wording takes it."""
+    command, determiners = parse_command(text)
+    said = command.description
+    nouns = tuple((d, p.size, p.color, p.shape or "object") for d, p in zip(determiners, said.phrases, strict=True))
+    links = tuple((said.parents[k] == k - 1, said.relations[k]) for k in range(1, len(nouns)))
+    return wording.Spoken(command.verb, command.adverb, nouns, links)
+
+
+def _of_spoken(said: wording.Spoken) -> tuple[Command, tuple[str, ...]]:
+    parents = [-1]
+    for k, (is_deeper, _) in enumerate(said.links):
+        parents.append(k if is_deeper else parents[k])
+    phrases = tuple(Phrase(size, color, "" if head == "object" else head) for _, size, color, head in said.nouns)
+    relations = ("", *(relation for _, relation in said.links))
+    return Command(said.verb, said.adverb, Description(phrases, tuple(parents), relations)), tuple(n[0] for n in said.nouns)
 
 
 def spellings() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

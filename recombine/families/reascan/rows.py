@@ -28,8 +28,9 @@ from recombine.families.reascan.plan import (
     step_table,
 )
 from recombine.families.reascan.splits import OPTIONS, Combination
+from recombine.grid import forms, wording
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, DIRECTIONS, HEADINGS, SHAPES, VERBS
-from recombine.grid.world import WORLD_SCHEMA, World, actions_at, inputs_at, world_at
+from recombine.grid.world import WORLD_SCHEMA, World, actions_at, direction_codes, inputs_at, world_at
 from recombine.predicates.draw import HOLD_OUT, PREDICATE
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def columns(grid: int, sink: Sink, patterns: Sequence[Widths]) -> dict[str, Colu
         "pattern": Coded(which, tuple(pattern_name(w) for w in patterns)),
         "clauses": np.array([sum(w) for w in patterns], dtype=np.int8)[which],
         "form": np.ascontiguousarray(scalars[:, kernel.FORM]),
-        "direction": Coded(_DIRECTION[np.sign(down) + 1, np.sign(right) + 1], DIRECTIONS),
+        "direction": Coded(direction_codes(down, right), DIRECTIONS),
         "distance": (np.abs(down) + np.abs(right)).astype(np.int8),
         "action_count": scalars[:, kernel.LENGTH].astype(np.int16),
         "object_count": np.diff(ends).astype(np.int8),
@@ -298,14 +299,6 @@ def columns(grid: int, sink: Sink, patterns: Sequence[Widths]) -> dict[str, Colu
     }
 
 
-def _direction_table() -> NDArray[Any]:
-    named = (("nw", "n", "ne"), ("w", "", "e"), ("sw", "s", "se"))
-    return np.array([[DIRECTIONS.index(d) if d else 0 for d in row] for row in named], dtype=np.int8)
-
-
-_DIRECTION = _direction_table()
-
-
 # --- one row ----
 
 
@@ -328,6 +321,8 @@ def _job_meta(job: Job) -> Mapping[str, Any]:
     meta |= {name: option(job, OPTIONS, name) for name in ("longest", "shots", "c2_relations")}
     if job.split == HOLD_OUT:
         meta[PREDICATE] = option(job, OPTIONS, PREDICATE)
+    if wording.is_natural(job):
+        meta[wording.WORDING] = wording.NATURAL
     return meta
 
 
@@ -336,37 +331,10 @@ _FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batc
 
 
 def canonical(example: Example) -> bytes:
-    """Command and world without the order of the objects, their roles, and the determiners (which follow from the world)."""
-    world = cast(World, example.world)
-    things = sorted((t.row, t.column, t.shape, t.color, t.size) for t in world.things)
-    text = f"{encode_form(example.plan)}|{world.size}|{world.row},{world.column},{world.heading}|{things}"
-    return text.encode()
+    """Command and world. Determiners are left out: they follow from the world."""
+    return forms.canonical(encode_form(example.plan), cast(World, example.world))
 
 
 def canonical_batch(batch: Batch) -> NDArray[np.uint64]:
-    """64 bits per row for its canonical form: a mix of the command and the agent plus the sum of the mixes of the objects."""
-    columns = batch.columns
-    sizes = cast(Ragged, columns["object_sizes"])
-    packed = np.asarray(sizes.values).astype(np.uint64)
-    for name, known in (("object_colors", COLORS), ("object_shapes", SHAPES), ("object_rows", ()), ("object_columns", ())):
-        packed = packed * np.uint64(32) + _numbers(cast(Ragged, columns[name]).values, known).astype(np.uint64)
-    summed = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(packed), dtype=np.uint64)])
-    objects = summed[sizes.offsets[1:]] - summed[sizes.offsets[:-1]]
-    place = np.zeros(len(batch), dtype=np.uint64)
-    for name in ("grid_size", "agent_row", "agent_column"):
-        place = place * np.uint64(32) + np.asarray(columns[name]).astype(np.uint64)
-    return _mixed(_mixed(np.asarray(columns["form"]).astype(np.uint64)) ^ _mixed(place) ^ objects)
-
-
-def _numbers(values: Any, known: tuple[str, ...]) -> NDArray[Any]:
-    if not isinstance(values, Coded):
-        return np.asarray(values)
-    table = np.array([known.index(value) for value in values.values], dtype=np.int64)
-    return table[values.codes]
-
-
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = z + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    """64 bits for each row's canonical form."""
+    return forms.canonical_batch(np.asarray(batch.columns["form"]).astype(np.uint64), batch)

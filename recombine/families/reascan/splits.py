@@ -13,6 +13,7 @@ from typing import NamedTuple
 from recombine.core import Axis, Job, Option, Part, Recipe, Split, option
 from recombine.facets import Facet
 from recombine.families.reascan.plan import PATTERNS, Widths
+from recombine.grid import wording
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption
 
@@ -61,6 +62,7 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "c2_relations": Option(
             "paper", "relations of c2: paper (one clause says row, the other column) or all (recipe sound)", choices=("paper", "all")
         ),
+        wording.WORDING: wording.OPTION,
         "relation_distractors": Option(True, "distractors that satisfy all clauses but one"),
         "attribute_distractors": Option(True, "distractors that differ in one word"),
         "isomorphism_distractors": Option(True, "distractors with words swapped between phrases"),

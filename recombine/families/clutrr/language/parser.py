@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recombine.errors import RecombineError, shown
 
@@ -90,10 +91,16 @@ def read_question(text: str, names: Collection[str] | None = None) -> tuple[str,
         raise Unreadable(f"a question names two people; this one does not: {shown(text)}.")
     skeleton = " ".join("#" if place in named else token.lower() for place, token in enumerate(tokens))
     people = [_name(tokens[place], names) for place in named]
-    for pattern, subject, relative in _QUESTIONS:
-        if pattern.fullmatch(skeleton) and len(people) > max(subject, relative) and len(set(people)) == 2:
+    for subject, relative in _askings(skeleton):
+        if len(people) > max(subject, relative) and len(set(people)) == 2:
             return people[subject], people[relative]
     raise Unreadable(f"not a phrasing of the question that is known here: {shown(text)}.")
+
+
+@lru_cache(maxsize=256)
+def _askings(skeleton: str) -> tuple[tuple[int, int], ...]:
+    """(place of the subject, place of the relative) among the names, for each pattern that a question without names fits."""
+    return tuple((subject, relative) for pattern, subject, relative in _QUESTIONS if pattern.fullmatch(skeleton))
 
 
 _QUESTIONS = tuple(

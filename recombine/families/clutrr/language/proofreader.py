@@ -69,9 +69,7 @@ def retold_richly(
 
 def _is_first(code: int, line: str, told: str, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> bool:
     """Whether no code that comes before this one, formal ones first, tells the same: a text has one code."""
-    if re.search(r"\{(?:do|did|doing)\}", line):
-        return True
-    fills = rich.FILLS if re.search(r"\{[wW]hen\}", line) else 2 * kinwords.FORMAL
+    fills = _fills_alike(line)
     times = rich.fillings()[:, 1]
     start = 2 * ((code >> 1) - ((code >> 1) - rich.FIRST) % rich.FILLS) + (code & 1)
     for fill in (*range(0, fills, 2), *range(1, fills, 2)):
@@ -84,9 +82,17 @@ def _is_first(code: int, line: str, told: str, chunk: Sequence[Triple], names: S
     return True
 
 
+@cache
+def _fills_alike(line: str) -> int:
+    """How many fillings of a frame may give the same text; 0 if its events tell them all apart."""
+    if re.search(r"\{(?:do|did|doing)\}", line):
+        return 0
+    return rich.FILLS if re.search(r"\{[wW]hen\}", line) else 2 * kinwords.FORMAL
+
+
 def _rich_sentence(code: int, chunk: Sequence[Triple], names: Sequence[str], genders: Sequence[int]) -> str:
     number = (code >> 1) - rich.FIRST
-    row = [int(cell) for cell in rich.fillings()[number]]
+    row: list[int] = rich.fillings()[number].tolist()
     people, words = _turned_path(code, chunk, genders)
     events = iter(row[3:])
     found = []

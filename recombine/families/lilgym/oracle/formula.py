@@ -57,7 +57,13 @@ RELATIVES = {
 @functools.lru_cache(maxsize=65_536)
 def read(text: str) -> Meaning:
     """What a program claims; `Unreadable` (or `ProgramError`) if it has no form of the language."""
-    return _meaning(parse(text))
+    return _meaning(_tree(text))
+
+
+@functools.lru_cache(maxsize=1_024)
+def _tree(text: str) -> Node:
+    """The syntax tree of a program; a row asks for it twice."""
+    return parse(text)
 
 
 def _fail(node: Node) -> Unreadable:
@@ -319,7 +325,7 @@ _BOUNDS = {">=": "lower_bound", "<=": "upper_bound", "!=": "negation"}
 @functools.lru_cache(maxsize=65_536)
 def shown_in(text: str) -> frozenset[str]:
     """The phenomena of the corpus's table that a program shows, by its syntax tree."""
-    tree = parse(text)
+    tree = _tree(text)
     found: set[str] = {"nested"} if _lambda_depth(tree) > 1 else set()
     for node in _nodes(tree):
         if node.kind in _SHOWN_BY_NODE:
@@ -329,13 +335,19 @@ def shown_in(text: str) -> frozenset[str]:
         if node.kind == "attr" and node.name == "is_tower":
             found.add("is_tower")
         if node.kind == "call":
-            found |= {name for name, pattern in _SHOWN_BY_CALL.items() if re.fullmatch(pattern, _called(node))}
+            found |= _shown_by_call(_called(node))
         for sign, right in zip(node.names, node.children[1:], strict=False) if node.kind == "compare" else ():
             if sign in _BOUNDS:
                 found.add(_BOUNDS[sign])
             if sign in _SHOWN_BY_SIGN and right.kind == "int":
                 found.add(_SHOWN_BY_SIGN[sign])
     return frozenset(found)
+
+
+@functools.lru_cache(maxsize=1_024)
+def _shown_by_call(function: str) -> frozenset[str]:
+    """The phenomena that a call of a function shows."""
+    return frozenset(name for name, pattern in _SHOWN_BY_CALL.items() if re.fullmatch(pattern, function))
 
 
 def _nodes(node: Node) -> list[Node]:

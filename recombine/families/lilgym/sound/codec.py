@@ -176,3 +176,12 @@ def _decoded_noun(row: bytes) -> p.Noun:
 def encode_all(plans: Sequence[p.Plan]) -> Codes:
     """The rows of many plans."""
     return np.stack([encode(plan) for plan in plans]) if plans else np.zeros((0, WIDTH), np.int8)
+
+
+RELATION_PLACES = tuple(
+    1 + clause * CLAUSE + HEAD + slot * SLOT + SLOT_HEAD + level * LEVEL + LEVEL - 1
+    for clause in range(2)
+    for slot in range(2)
+    for level in range(LEVELS)
+)
+"""Where a row has the relations of its nouns."""

@@ -1,79 +1,17 @@
 """The grammar: every statement that can be said, as frames of weighted choices. A statement is a frame and a rank in it.
 
-A frame is a product of pools. `plan_of` turns a code (frame and rank) into a plan. Which codes are used is decided once, by
-`selection.py`: statements that are neither constant nor out of reach, each meaning once.
+A frame is a product of pools. Which statements are used is decided once, by `selection.py`: those that are neither constant nor out
+of reach, each meaning once.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from recombine.families.lilgym import plan as p
 from recombine.families.lilgym.scene import COLORS, SHAPES, SIZE_NAMES, Kind
-
-FRAME_SPAN = 1 << 32
-"""Codes of one frame: frame number * FRAME_SPAN + rank."""
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Values to choose from, each with its weight."""
-
-    values: tuple[Any, ...]
-    weights: tuple[float, ...]
-
-    @classmethod
-    def of(cls, weighted: Iterable[tuple[Any, float]]) -> Pool:
-        """A pool whose weights add up to 1."""
-        listed = list(weighted)
-        total = sum(weight for _, weight in listed)
-        return cls(tuple(value for value, _ in listed), tuple(weight / total for _, weight in listed))
-
-    def map(self, make: Callable[[Any], Any]) -> Pool:
-        """The same choices, each made into something else."""
-        return Pool(tuple(make(value) for value in self.values), self.weights)
-
-    def __mul__(self, other: Pool) -> Pool:
-        """Pairs of one value each."""
-        pairs = itertools.product(zip(self.values, self.weights, strict=True), zip(other.values, other.weights, strict=True))
-        return Pool.of(((a, b), v * w) for (a, v), (b, w) in pairs)
-
-
-def mixed(*parts: tuple[float, Pool]) -> Pool:
-    """One of several pools, by weight."""
-    return Pool.of((value, share * w) for share, pool in parts for value, w in zip(pool.values, pool.weights, strict=True))
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A form of statement: its share in percent, what is chosen, and how the choices become a plan (None: not sayable)."""
-
-    name: str
-    share: float
-    pools: tuple[Pool, ...]
-    make: Callable[..., p.Plan | None]
-
-    @property
-    def size(self) -> int:
-        """How many combinations of choices there are."""
-        return functools.reduce(lambda n, pool: n * len(pool.values), self.pools, 1)
-
-    def choices(self, rank: int) -> list[int]:
-        """The place in each pool, the last pool varying fastest."""
-        places = []
-        for pool in reversed(self.pools):
-            rank, place = divmod(rank, len(pool.values))
-            places.append(place)
-        return places[::-1]
-
-    def plan(self, rank: int) -> p.Plan | None:
-        """The plan of a rank; None if the choices cannot be said together."""
-        return self.make(*(pool.values[place] for pool, place in zip(self.pools, self.choices(rank), strict=True)))
-
+from recombine.families.lilgym.sound.pool import Frame, Pool, mixed
 
 # --- amounts ---------------------------------------------------------------------------------------------------------
 
@@ -317,6 +255,16 @@ def _rest_frames(kind: Kind, parts: Pool, counted: Pool, compared: Pool, shares:
     ]
 
 
+def _short_frames(kind: Kind, conditions: Pool, counted: Pool, shares: Sequence[float]) -> list[Frame]:
+    """Two short clauses: what a program says without a quantifier inside another one. Of `either` no clause says "and"."""
+    boxes = (BOXED * conditions).map(lambda v: p.Boxes(v[0][0], v[0][1], (v[1],), False))
+    plain = (BOXED * conditions).map(lambda v: p.Boxes(v[0][0], v[0][1], (v[1],), kind == "tower"))
+    return [
+        Frame("both_short", shares[0], (mixed((70, boxes), (30, counted)),) * 2, _joined(kind, p.Both)),
+        Frame("either_short", shares[1], (mixed((60, plain), (40, counted)),) * 2, _joined(kind, p.Either)),
+    ]
+
+
 def _tower_frames() -> list[Frame]:
     nouns = _tower_nouns()
     conditions = _conditions("tower", nouns)
@@ -327,6 +275,9 @@ def _tower_frames() -> list[Frame]:
         (20, _items(nouns["related"], COUNTED)),
     )
     parts = mixed((72, simple), (28, boxes))
+    varieties = VALUES.map(lambda amount: p.HasVariety(amount[0], amount[1], "color"))
+    heights = _has(Pool.of([(p.Noun(), 1)]), amounts(_BARE, HEIGHTS))
+    short = mixed((45, heights), (25, varieties), (30, _has(nouns["colored"], INSIDE_TOWER)))
     told = mixed((30, nouns["ranked"]), (40, nouns["related"]), (30, nouns["nested"]))
     predicates = Pool.of((n, 1) for n in dict.fromkeys(p.Noun("", "", "", n.place, n.relation, n.other) for n in told.values))
     return [
@@ -340,6 +291,7 @@ def _tower_frames() -> list[Frame]:
         Frame("variety", 1, (VALUES, predicates), lambda a, n: p.Variety(a[0], a[1], "color", n)),
         *_box_frames("tower", conditions, (24, 34, 1.5, 4)),
         *_rest_frames("tower", parts, mixed((50, simple), (50, boxes)), mixed((40, nouns["colored"]), (60, nouns["ranked"])), (4, 3.5, 3, 0.4, 1.2)),
+        *_short_frames("tower", short, _items(nouns["colored"], COUNTED), (4, 2)),
     ]  # fmt: skip
 
 
@@ -384,6 +336,7 @@ def _scatter_frames() -> list[Frame]:
         Frame("variety", 1, (VALUES, attributes, described), variety),
         *_box_frames("scatter", conditions, (18, 30, 1.2, 2)),
         *_rest_frames("scatter", mixed((75, simple), (25, boxes)), mixed((50, simple), (50, boxes)), described, (4, 2, 5, 0.7, 0.7)),
+        *_short_frames("scatter", short, _items(nouns["single"], COUNTED), (2, 2)),
     ]  # fmt: skip
 
 
@@ -393,13 +346,5 @@ def _itself(statement: p.Plan) -> p.Plan:
 
 @functools.cache
 def frames(kind: Kind) -> tuple[Frame, ...]:
-    """The frames of a kind of scene; their order is part of the codes."""
+    """The frames of a kind of scene. Of two statements that mean the same, the one of the earlier frame is taken."""
     return tuple(_tower_frames() if kind == "tower" else _scatter_frames())
-
-
-def plan_of(kind: Kind, code: int) -> p.Plan:
-    """The plan of a code."""
-    frame, rank = divmod(code, FRAME_SPAN)
-    made = frames(kind)[frame].plan(rank)
-    assert made is not None, "codes are chosen from what can be said"
-    return made

@@ -8,8 +8,6 @@ two of a box clearly touch or clearly do not: statements about contact are asked
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from recombine.draws import below
@@ -25,7 +23,6 @@ from recombine.families.lilgym.scene import (
     TOWER_SIZE,
     TOWER_X,
     TRIANGLE,
-    Codes,
     Counts,
     Flags,
     Items,
@@ -34,7 +31,6 @@ from recombine.families.lilgym.scene import (
     X,
     Y,
 )
-from recombine.families.lilgym.sound.truth import holds
 
 KERNEL = True
 
@@ -276,8 +272,6 @@ def draw_scenes(states: Words, tidy: Flags, tower: bool, scratch: bool, items: I
 PRIME = 2147483647
 CLASSES = 250
 """The most visits of a statement. Visit v of a statement with n visits takes its scene from class v of n, so no two share a scene."""
-ATTEMPTS = 4_000
-"""Scenes drawn for one row before the draw is given up."""
 
 
 def item_class(items: Items, k: int, color: int) -> int:
@@ -312,42 +306,3 @@ def recolored(rng: Words, items: Items, count: int, classes: int, wanted: int) -
             items[k, COLOR] = new
             return True
     return False
-
-
-class Wishes(NamedTuple):
-    """What scenes are drawn for."""
-
-    codes: Numbers  # (n, WIDTH): statements, as `codec.py` writes them
-    states: Words  # (n,): random states
-    visits: Numbers  # (n,): the class that is wanted
-    classes: Numbers  # (n,): the number of classes
-    tidy: Flags  # (n,)
-    sought: Flags  # (n,): the truth value that is wanted
-    strict: Flags  # (n,): whether another truth value will not do
-
-
-def draw_fitting(
-    wishes: Wishes, tower: bool, scratch: bool, candidates: int, items: Items, counts: Counts, truths: Codes
-) -> None:
-    """A scene for each row: the first of so many candidates with the truth value that is sought, else the first, else none.
-
-    items (n, width, 6) and counts (n) become the scenes; truths (n) becomes 1, -1, or 0 where no scene was found.
-    """
-    rng, boxes = np.zeros(1, np.uint64), np.zeros(3, np.int64)
-    room = np.zeros((items.shape[1], items.shape[2]), np.int16)
-    for i in range(len(wishes.states)):
-        rng[0] = wishes.states[i]
-        seen = 0
-        for _ in range(ATTEMPTS):
-            count = draw_tower(rng, scratch, room) if tower else draw_scatter(rng, scratch, wishes.tidy[i], room)
-            if not recolored(rng, room, count, wishes.classes[i], wishes.visits[i]):
-                continue
-            truth = holds(wishes.codes[i], tower, room, count, boxes)
-            seen += 1
-            if truth == wishes.sought[i] or (seen == 1 and not wishes.strict[i]):
-                counts[i], truths[i] = count, 1 if truth else -1
-                for k in range(len(room)):
-                    for field in range(6):
-                        items[i, k, field] = room[k, field] if k < count else 0
-            if truth == wishes.sought[i] or seen == candidates:
-                break

@@ -68,11 +68,16 @@ class Table:
     visits: Bytes  # (n,): how often it is asked where statements may come again
     goals: NDArray[np.int16]  # (n,): first scene of `worlds.looks` from scratch in which it holds; 0 is the empty scene
     answers: NDArray[np.int16]  # (n, MAX_EDITS): the edits that make it true from scratch, padded with zeros
+    tastes: NDArray[np.uint16]  # (n,): what it speaks of, as `planner.pack_tastes` makes it
     phenomena: NDArray[np.uint32]  # (n,): which phenomena its program shows, as a set of places in the corpus's table
     tenths: Bytes  # (n,): the tenth of [0, 1) in which the hash of its program lies
     rules: Bytes  # (n,): which rules of splits it satisfies, as a set of places in `splits.RULES`
     words: Bytes  # (n,): words of the plain wording
     depths: Bytes  # (n,): how deep its quantifiers are nested
+    eases: Bytes  # (n,): in how many of `fit.TRIALS` scenes a search found a plan
+    bases: NDArray[np.float16]  # (n,): logarithm of its weight in the grammar
+    spoken: NDArray[np.float16]  # (n,): mean number of words of a few wordings
+    limits: Bytes  # (n,): the most visits that can be made
 
 
 @functools.cache

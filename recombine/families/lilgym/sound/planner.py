@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recombine import kernels
 from recombine.families.lilgym.play.edits import Setting
@@ -78,17 +79,29 @@ def taste(program: str) -> tuple[int, int, int, int]:
     return colors or 7, shapes or 7, sizes or 3, int("get_touching(" in program)
 
 
+def pack_tastes(tastes: Sequence[tuple[int, int, int, int]]) -> NDArray[np.uint16]:
+    """Tastes as numbers: three bits each for colours, shapes and sizes, and one for contact."""
+    return np.array([colors | shapes << 3 | sizes << 6 | tidy << 9 for colors, shapes, sizes, tidy in tastes], np.uint16)
+
+
+def unpack_tastes(packed: NDArray[np.uint16]) -> Numbers:
+    """Tastes (n, 4) from their numbers."""
+    return np.asarray((packed.astype(np.int64)[:, None] >> np.array([0, 3, 6, 9])) & 7)
+
+
 @functools.cache
-def _ground(kind: Kind) -> Ground:
+def ground(kind: Kind) -> Ground:
     """How edits are carried out; towers need no tables of shapes."""
     if kind == "scatter":
         from recombine.families.lilgym.play.episodes import tables
 
         return Ground(SETTINGS[kind].rule(images=False), tables(), False)
+    contacts, areas = np.zeros((1, 1, 1, 1), np.uint8), np.zeros((1, 1, 1), np.int64)
+    for array in (contacts, areas):  # read-only as the real tables are, so that kernels are compiled once for both
+        array.setflags(write=False)
     none = Tables(
-        np.zeros((1, 1, 1, 1), np.uint8), np.zeros((1, 1, 1), np.int64), np.zeros((1, 2)), np.zeros(1, np.uint8),
-        np.zeros((1, 1, 2), np.int64), np.zeros((1, 3), np.uint8),
-    )  # fmt: skip
+        contacts, areas, np.zeros((1, 2)), np.zeros(1, np.uint8), np.zeros((1, 1, 2), np.int64), np.zeros((1, 3), np.uint8)
+    )
     return Ground(SETTINGS[kind].rule(images=False), none, True)
 
 
@@ -122,7 +135,7 @@ def search(kind: Kind, tasks: Tasks, judge: Judge, compiled: bool) -> Plans:
     given = Scenes(_widened(tasks.items, room), tasks.counts)
     actions, found = np.zeros((n, most), np.int64), np.zeros(n, np.int64)
     after, counts = np.zeros((n, most, room, FIELDS), np.int16), np.zeros((n, most), np.int64)
-    run.singles(_ground(kind), tasks.states, tasks.tastes, given, actions, found, after, counts)
+    run.singles(ground(kind), tasks.states, tasks.tastes, given, actions, found, after, counts)
     rows, tried = np.nonzero(np.arange(most) < found[:, None])
     arrived = np.zeros((n, most), np.bool_)
     arrived[rows, tried] = judge(rows, after[rows, tried], counts[rows, tried]) == tasks.targets[rows]
@@ -141,7 +154,7 @@ def _widened(items: Items, width: int) -> Items:
 
 def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, compiled: bool) -> None:
     """Short random walks for the tasks without a plan; the first that arrives is trimmed and taken."""
-    run, ground = kernels.load(MOVES, compiled), _ground(kind)
+    run, land = kernels.load(MOVES, compiled), ground(kind)
     left = np.flatnonzero(plans.lengths == NO_PLAN)
     items, counts = np.repeat(given.items[left][:, None], WALKS, 1), np.repeat(given.counts[left][:, None], WALKS, 1)
     moves, lengths = np.zeros((len(left), WALKS, WALK_STEPS), np.int64), np.zeros((len(left), WALKS), np.int64)
@@ -150,7 +163,7 @@ def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, c
     for _ in range(WALK_STEPS):
         if not len(left):
             break
-        run.walk(ground, states, tasks.tastes[left], items, counts, moves, lengths)
+        run.walk(land, states, tasks.tastes[left], items, counts, moves, lengths)
         rows = np.repeat(left, WALKS)
         truths = judge(rows, items.reshape(-1, *items.shape[2:]), counts.reshape(-1))
         arrived = (truths == tasks.targets[rows]).reshape(-1, WALKS) & (lengths > 0)
@@ -165,7 +178,7 @@ def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, c
 
 def _trim(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, rows: Numbers, compiled: bool) -> None:
     """Leave out edits that a plan can do without: one at a time, then two at a time (an ADD and its REMOVE)."""
-    run, ground = kernels.load(MOVES, compiled), _ground(kind)
+    run, land = kernels.load(MOVES, compiled), ground(kind)
     dropped = np.ones(len(plans.lengths), np.int64)
     while len(rows):
         shorter = [
@@ -179,7 +192,7 @@ def _trim(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, r
         for k, (row, kept) in enumerate(shorter):
             tried[k, : len(kept)] = plans.actions[row, kept]
         ends, valid = Scenes(given.items[owner], given.counts[owner]), np.zeros(len(owner), np.bool_)
-        run.replay(ground, tasks.tastes[owner], tried, sizes, ends, valid)
+        run.replay(land, tasks.tastes[owner], tried, sizes, ends, valid)
         good = np.flatnonzero(valid & (judge(owner, ends.items, ends.counts) == tasks.targets[owner]))
         better, first = np.unique(owner[good], return_index=True)
         plans.actions[better], plans.lengths[better] = tried[good[first]], sizes[good[first]]

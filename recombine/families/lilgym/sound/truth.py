@@ -212,3 +212,11 @@ def evaluate(codes: Numbers, rows: Numbers, tower: bool, items: Items, counts: C
     boxes = np.zeros(3, np.int64)
     for k in range(len(rows)):
         out[k] = holds(codes[rows[k]], tower, items[k], counts[k], boxes)
+
+
+def evaluate_grid(codes: Numbers, tower: bool, items: Items, counts: Counts, out: Flags) -> None:
+    """out[s, k] = statement codes[s] of scene k."""
+    boxes = np.zeros(3, np.int64)
+    for s in range(len(codes)):
+        for k in range(len(counts)):
+            out[s, k] = holds(codes[s], tower, items[k], counts[k], boxes)

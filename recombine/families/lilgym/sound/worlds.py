@@ -5,15 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
 from recombine.families.lilgym.play import geometry
-from recombine.families.lilgym.scene import Codes, Counts, Items, Kind, Words
-from recombine.families.lilgym.sound.kernel import Wishes, contact
+from recombine.families.lilgym.scene import Counts, Items, Kind, Words
+from recombine.families.lilgym.sound.kernel import contact
 
 if TYPE_CHECKING:
     from recombine.families.lilgym.program import Prepared
@@ -42,22 +42,6 @@ def draw_scenes(
     run = kernels.load(KERNEL_NAME, is_worth if compiled is None else compiled).draw_scenes
     run(states, np.broadcast_to(tidy, len(states)).copy(), kind == "tower", scratch, items, counts)
     return items, counts
-
-
-class Drawn(NamedTuple):
-    """A scene for each row."""
-
-    items: Items  # (n, width, 6)
-    counts: Counts  # (n,)
-    truths: Codes  # (n,): 1 or -1, or 0 where no scene was found
-
-
-def draw_fitting(kind: Kind, scratch: bool, wishes: Wishes, candidates: int, compiled: bool) -> Drawn:
-    """A scene for each row, of the class of its visit: two visits of a statement never share a scene."""
-    n = len(wishes.states)
-    drawn = Drawn(np.zeros((n, WIDTHS[kind], 6), np.int16), np.zeros(n, np.int64), np.zeros(n, np.int8))
-    kernels.load(KERNEL_NAME, compiled).draw_fitting(wishes, kind == "tower", scratch, candidates, *drawn)
-    return drawn
 
 
 def is_steady(items: Items, count: int) -> bool:

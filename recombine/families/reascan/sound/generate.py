@@ -35,6 +35,7 @@ from recombine.families.reascan.rows import (
 from recombine.families.reascan.sound import kernel
 from recombine.families.reascan.splits import CROWD, CROWD_SHARES, LIES, OPTIONS, Combination, Rule, rule_of, strategies_of
 from recombine.grid.codes import DIRECTIONS
+from recombine.grid.world import direction_codes
 
 REJECTIONS = ("command outside the split", "other part", "no such world", "world outside the split", "command given up")
 KERNEL_NAME = "recombine.families.reascan.sound.kernel"
@@ -212,15 +213,6 @@ def offsets_of(grid: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return row[:, None] - row[None, :], column[:, None] - column[None, :]
 
 
-def direction_codes(grid: int) -> NDArray[np.int64]:
-    """The code of the direction in which the target lies from the agent, for [target cell, agent cell]; -1 where they coincide."""
-    down, right = offsets_of(grid)
-    named = (("nw", "n", "ne"), ("w", "", "e"), ("sw", "s", "se"))
-    table = np.array([[DIRECTIONS.index(name) if name else -1 for name in row] for row in named], dtype=np.int64)
-    found: NDArray[np.int64] = table[np.sign(down) + 1, np.sign(right) + 1]
-    return found
-
-
 def allowed_pairs(mode: int, grid: int) -> NDArray[np.bool_]:
     """Which [target cell, agent cell] fit a mode of the kernel (`kernel.ANYWHERE` and the others)."""
     down, right = offsets_of(grid)
@@ -242,14 +234,14 @@ def allowed_pairs(mode: int, grid: int) -> NDArray[np.bool_]:
 @functools.cache
 def aims_of(grid: int, allowed: tuple[int, ...]) -> Aims:
     """The aims of a grid; the target lies in one of the directions `allowed` from the agent."""
-    directions = direction_codes(grid)
+    directions = direction_codes(*offsets_of(grid))
     is_wanted = np.isin(directions, allowed)
     weights = np.stack([balanced(allowed_pairs(mode, grid) & is_wanted, directions) for mode in range(N_MODES)])
     targets = (weights.sum(axis=2) > 0).astype(np.int64)
     return Aims(np.cumsum(targets, axis=1), np.cumsum(weights, axis=2))
 
 
-def balanced(is_allowed: NDArray[np.bool_], directions: NDArray[np.int64]) -> NDArray[np.int64]:
+def balanced(is_allowed: NDArray[np.bool_], directions: NDArray[np.int8]) -> NDArray[np.int64]:
     """Integer weights of the allowed pairs: equal sums for the targets, and as equal as can be for agents and directions."""
     weights = np.where(is_allowed, UNIT // 64, 0).astype(np.int64)
     total = UNIT * int(is_allowed.any(axis=1).sum())
