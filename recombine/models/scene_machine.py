@@ -2,18 +2,18 @@
 
 Built in. Colours, shapes and numbers are interchangeable values (slots); statements that are said alike have programs that are built
 alike; what programs mean, and the search for edits, are the family's own.
-Learnt, supervised by statement-program pairs: which programs there are, what a change of words does to a program, which words are
-misspelt, and how far to trust each candidate (a linear model over what was changed and over pairs of a word and a program token).
+Learnt, supervised by statement-program pairs: which programs there are, what a change of words does to a program, which words join
+two statements and how their programs are joined, and how far to trust each candidate (a linear model over what was changed and over pairs of a word and a program token).
 Answers read the statement and the scene, never the program.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,7 +26,8 @@ from recombine.errors import FileError, UsageError, shown
 from recombine.files import inside
 from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.scene_machine_edits import Candidate, Changes, Index, Template, candidates, learn_changes
-from recombine.models.scene_machine_text import Slotted, Tokens, filled, known_words, slotted, words_of
+from recombine.models.scene_machine_frames import Frame, Words, joined
+from recombine.models.scene_machine_text import Tokens, filled, known_words, slotted, words_of
 from recombine.schemas import anything, check, listing, mapping, record, text
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ FILE = "machine.npz"
 BUCKETS = 1 << 16
 CERTAIN = 0.98
 """The probability of the program of a statement that training has word for word."""
+MOST_PARTS = 3
+"""Statements that one statement may join."""
+MOST_JOINED, MOST_WHOLE = 2, 4
+"""Readings of each part that are joined, and joined readings that are kept."""
+MOST_LINES = 40
+"""Changes, and frames, that `lines` shows."""
 LEAST_WEIGHT = 0.01
 """Readings below this share of the whole weight are left out."""
 
@@ -62,11 +69,15 @@ class SceneMachine:
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
         "the programs of statements, and what each change of words does to a program",
+        "which words join two statements, and by which program token",
         "how far to trust each candidate",
     )
 
-    def __init__(self, config: SceneMachineConfig, known: Sequence[str], templates: Sequence[Template], weights: Floats) -> None:
+    def __init__(
+        self, config: SceneMachineConfig, known: Sequence[str], templates: Sequence[Template], weights: Floats
+    ) -> None:
         self.config, self.known, self.templates, self.weights = config, frozenset(known), tuple(templates), weights
+        self.frames: Mapping[Words, Sequence[Frame]] = {}
         self.remembered: dict[str, int] = {}
 
     @cached_property
@@ -93,9 +104,22 @@ class SceneMachine:
         programs = [self.by_statement[words][0].program for words in self.statements]
         return learn_changes(self.statements, programs, self.index, self.config.neighbours)
 
-    def slotted(self, family: Programmed, statement: str) -> Slotted:
-        """A statement's words with slots, misspelt words mended."""
-        return slotted(known_words(words_of(statement), self.known), family.VALUE_WORDS)
+    def set_frames(self, frames: Sequence[Frame]) -> None:
+        """Use these frames."""
+        found: dict[Words, list[Frame]] = {}
+        for frame in frames:
+            found.setdefault(frame.words, []).append(frame)
+        self.frames = found
+
+    def words(self, statement: str) -> Tokens:
+        """A statement's words, misspelt ones mended."""
+        return tuple(known_words(words_of(statement), self.known))
+
+    def known_program(self, family: Programmed, words: Tokens) -> str:
+        """The program of a statement that training has, up to its values; empty for other words."""
+        said = slotted(words, family.VALUE_WORDS)
+        own = self.by_statement.get(said.tokens)
+        return filled(own[0].program, said.values, family.VALUE_WORDS) if own else ""
 
     def candidates(self, words: Tokens, without: int | None = None) -> list[Candidate]:
         """What the nearest statements suggest; `without` leaves one statement, and all that only it teaches, out."""
@@ -128,18 +152,36 @@ class SceneMachine:
 
     def readings(self, family: Programmed, kind: str, statement: str) -> list[tuple[str, float]]:
         """Programs with their weights, one for each meaning, the heaviest first."""
-        said = self.slotted(family, statement)
-        weighed: dict[str, float] = defaultdict(float)
+        return self._by_meaning(family, kind, self._weighed(family, self.words(statement), MOST_PARTS))
+
+    def _weighed(self, family: Programmed, words: Tokens, parts: int) -> dict[str, float]:
+        """The probability of each candidate program; a statement may be read as up to `parts` joined statements."""
+        said = slotted(words, family.VALUE_WORDS)
+        own = self.by_statement.get(said.tokens, [])
+        if own:
+            whole = sum(template.count for template in own)
+            shares = [(filled(one.program, said.values, family.VALUE_WORDS), one.count / whole) for one in own]
+            return {program: CERTAIN * share for program, share in shares if program}
+        joint = self._joined(family, words, parts) if parts > 1 else {}
+        rest = 1.0 - max(joint.values(), default=0.0)
+        weighed: dict[str, float] = defaultdict(float, joint)
         for candidate in self.candidates(said.tokens):
             program = filled(candidate.program, said.values, family.VALUE_WORDS)
             if program:
                 score = float(self.weights[self.features(said.tokens, candidate)].sum())
-                weighed[program] = max(weighed[program], 1.0 / (1.0 + np.exp(-np.clip(score, -30, 30))))
-        own = self.by_statement.get(said.tokens, [])
-        for template in own:
-            program = filled(template.program, said.values, family.VALUE_WORDS)
-            weighed[program] += len(weighed) * CERTAIN * template.count / sum(one.count for one in own)
-        return self._by_meaning(family, kind, weighed)
+                weighed[program] = max(weighed[program], rest / (1.0 + float(np.exp(-np.clip(score, -30, 30)))))
+        return weighed
+
+    def _joined(self, family: Programmed, words: Tokens, parts: int) -> dict[str, float]:
+        """The likeliest programs of the statement read as two joined statements."""
+        found: dict[str, float] = {}
+        for frame, first, second in joined(words, self.frames):
+            sides = [self._weighed(family, side, parts - 1) for side in (first, second)]
+            best = [sorted(side.items(), key=lambda item: (-item[1], item[0]))[:MOST_JOINED] for side in sides]
+            for (a, p), (b, q) in product(*best):
+                made = f"( {a} ) {frame.joint} ( {b} )"
+                found[made] = max(found.get(made, 0.0), p * q * frame.right / (frame.tried + 1))
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:MOST_WHOLE])
 
     @staticmethod
     def _by_meaning(family: Programmed, kind: str, weighed: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -168,6 +210,7 @@ class SceneMachine:
         return {
             "templates": len(self.templates),
             "changes": len(self.changes),
+            "frames": sum(map(len, self.frames.values())),
             "parameters": int(np.count_nonzero(self.weights)),
         }
 
@@ -179,13 +222,24 @@ class SceneMachine:
             for edit, pairs in edits.items()
             if old <= new
         ]
-        return sorted(rows, key=lambda row: (-int(row[3]), row))[:60]
+        joints = [
+            (
+                " ".join([*frame.words.before, "A", *frame.words.between, "B", *frame.words.after]),
+                "–",
+                f"A {frame.joint} B",
+                str(frame.right),
+            )
+            for frames in self.frames.values()
+            for frame in frames
+        ]
+        return [line for kind in (rows, joints) for line in sorted(kind, key=lambda row: (-int(row[3]), row))[:MOST_LINES]]
 
     def save(self, folder: Path) -> None:
         """Write the machine's file into its run's folder."""
         header = {
             "machine": self.NAME, "config": asdict(self.config), "known": sorted(self.known),
             "templates": [[" ".join(one.words), " ".join(one.program), one.count] for one in self.templates],
+            "frames": [[*(" ".join(words) for words in one.words), *one[1:]] for own in self.frames.values() for one in own],
         }  # fmt: skip
         write_arrays(folder / FILE, header, {"weights": self.weights})
 
@@ -200,13 +254,25 @@ class SceneMachine:
         try:
             config = SceneMachineConfig(**header["config"])
             templates = [Template(tuple(a.split()), tuple(b.split()), int(n)) for a, b, n in header["templates"]]
-        except (TypeError, ValueError, AttributeError) as problem:
+            frames = [
+                Frame(Words(*(tuple(words.split()) for words in row[:3])), str(row[3]), int(row[4]), int(row[5]))
+                for row in header["frames"]
+            ]
+        except (TypeError, ValueError, AttributeError, LookupError) as problem:
             raise FileError(f"{shown(str(path))} is no scene machine: {str(problem)[:200]}.") from None
-        return cls(config, header["known"], templates, arrays["weights"].astype(np.float32))
+        machine = cls(config, header["known"], templates, arrays["weights"].astype(np.float32))
+        machine.set_frames(frames)
+        return machine
 
 
 SHAPE = record(
-    {"machine": text(100, "scene-machine"), "config": mapping(anything), "known": listing(text(200)), "templates": listing(anything, 1)}
+    {
+        "machine": text(100, "scene-machine"),
+        "config": mapping(anything),
+        "known": listing(text(200)),
+        "templates": listing(anything, 1),
+        "frames": listing(anything),
+    }
 )
 """What the header of a scene machine's file holds."""
 
@@ -223,4 +289,4 @@ def programmed(example: Example) -> Programmed:
     return family
 
 
-__all__ = ["BUCKETS", "SceneMachine", "SceneMachineConfig", "json", "programmed"]
+__all__ = ["BUCKETS", "SceneMachine", "SceneMachineConfig", "programmed"]

@@ -19,6 +19,7 @@ _WORD = re.compile(r"[a-z]+|[0-9]+|[,;]")
 _TOKEN = re.compile(r"[A-Za-z_][\w.]*|[0-9]+|==|>=|<=|!=|[^\s\w]")
 _SLOT = re.compile(r"(.*?)@([a-z]+)([0-9]+)([+-]1)?$")
 VARIABLES = ("x", "y", "z", "w", "v", "u")
+_OPENING, _CLOSING, _COMMA = frozenset("([{"), frozenset(")]}"), frozenset(",")
 MOST_WORDS = 120
 """Words of a statement beyond these are not read."""
 CLOSE = 0.8
@@ -85,19 +86,17 @@ def _renamed(tokens: Sequence[str]) -> list[str]:
     """Variables named by the depth of their lambda: x, then y inside it, …"""
     out: list[str] = []
     open_lambdas: list[tuple[int, str]] = []  # bracket depth, old name
-    depth = 0
-    for place, token in enumerate(tokens):
-        if token in "([{":
-            depth += 1
-        elif token in ")]}":
-            depth -= 1
-        while open_lambdas and (depth < open_lambdas[-1][0] or (token == "," and depth == open_lambdas[-1][0])):
+    depth, after_lambda = 0, False
+    for part in tokens:
+        depth += (part in _OPENING) - (part in _CLOSING)
+        while open_lambdas and (depth < open_lambdas[-1][0] or (part in _COMMA and depth == open_lambdas[-1][0])):
             open_lambdas.pop()
-        if place and tokens[place - 1] == "lambda" and len(open_lambdas) < len(VARIABLES):
-            open_lambdas.append((depth, token))
-        head, dot, rest = token.partition(".")
+        if after_lambda and len(open_lambdas) < len(VARIABLES):
+            open_lambdas.append((depth, part))
+        after_lambda = part == "lambda"
+        head, dot, rest = part.partition(".")
         level = next((k for k in reversed(range(len(open_lambdas))) if open_lambdas[k][1] == head), None)
-        out.append(token if level is None else VARIABLES[level] + dot + rest)
+        out.append(part if level is None else VARIABLES[level] + dot + rest)
     return out
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from recombine.errors import UsageError
 from recombine.models.scene_machine import BUCKETS, SceneMachine, SceneMachineConfig, programmed
 from recombine.models.scene_machine_edits import Template
-from recombine.models.scene_machine_text import Slotted, filled, program_slots, program_tokens, words_of
+from recombine.models.scene_machine_frames import learn_frames
+from recombine.models.scene_machine_text import Slotted, filled, program_slots, program_tokens, slotted, words_of
 from recombine.models.set_machine_train import order_of
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ Floats = NDArray[np.float32]
 BATCH = 64
 LEAST = 2
 """A word counts as known if training has it so often."""
-MOST_STATEMENTS = 4_000
-"""Statements from which the judge learns."""
+MOST_STATEMENTS = 1_500
+"""Statements from which the judge learns; templates, changes and frames come from all."""
 
 
 class Pair(NamedTuple):
@@ -46,13 +47,17 @@ def train(task: Task) -> tuple[SceneMachine, dict[str, Any]]:
     counted = Counter(word for pair in pairs for word in words_of(pair.statement))
     known = [word for word, n in sorted(counted.items()) if n >= LEAST] or sorted(counted)
     machine = SceneMachine(task.config, known, (), np.zeros(BUCKETS, np.float32))
-    said = [machine.slotted(family, pair.statement) for pair in pairs]
+    words = [machine.words(pair.statement) for pair in pairs]
+    said = [slotted(one, family.VALUE_WORDS) for one in words]
     templates = Counter(
         (one.tokens, program_slots(program_tokens(pair.program), one.values, family.VALUE_WORDS))
         for pair, one in zip(pairs, said, strict=True)
     )
     machine.templates = tuple(Template(*key, n) for key, n in templates.items())
-    task.say(f"{len(pairs):,} statements, {len(machine.templates):,} templates, {len(machine.changes):,} changes of words")
+    own = [program_tokens(pair.program) for pair in pairs]
+    machine.set_frames(learn_frames(words, own, lambda part: program_tokens(machine.known_program(family, part)) or None))
+    sizes = machine.sizes()
+    task.say(f"{len(pairs):,} statements: {', '.join(f'{n:,} {what}' for what, n in sizes.items() if what != 'parameters')}")
     rows, labels = _judged(machine, family, pairs, said)
     machine.weights, curve = fit(rows, labels, task.config, task.seed)
     task.say(f"judge: {len(rows):,} candidates, {int(labels.sum()):,} right, loss {curve[-1]:.4f}")
@@ -80,7 +85,8 @@ def _judged(
     numbers = {words: number for number, words in enumerate(machine.statements)}
     rows: list[list[int]] = []
     wanted: list[tuple[str, str, str]] = []
-    for pair, one in list(zip(pairs, said, strict=True))[:MOST_STATEMENTS]:
+    chosen = order_of(len(pairs), "scene machine", "judge")[:MOST_STATEMENTS]
+    for pair, one in [(pairs[place], said[place]) for place in sorted(chosen.tolist())]:
         best: dict[str, list[int]] = {}
         for candidate in machine.candidates(one.tokens, numbers[one.tokens]):
             text = filled(candidate.program, one.values, family.VALUE_WORDS)

@@ -71,9 +71,7 @@ def _valued(kind: Kind, texts: Sequence[str]) -> dict[str, bytes]:
     bank = program.Bank([program.compile(text) for text in texts])
     values = np.concatenate([bank.evaluate_grid(looks(kind, scratch)) for scratch in (False, True)], axis=1)
     is_constant = values.all(1) | ~values.any(1)
-    return {
-        text: b"" if is_constant[row] else np.packbits(values[row]).tobytes() for row, text in enumerate(texts)
-    }
+    return {text: b"" if is_constant[row] else np.packbits(values[row]).tobytes() for row, text in enumerate(texts)}
 
 
 def enact(example: Example, readings: Sequence[tuple[str, float]]) -> str:
