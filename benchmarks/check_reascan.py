@@ -24,7 +24,6 @@ from recombine import kernels
 from recombine.core import Batch
 from recombine.families import family
 from recombine.families.reascan import oracle_batch, oracle_kernel
-from recombine.families.reascan.sound.generate import sound
 from recombine.jobs import make_job
 
 CHUNK = 20_000
@@ -55,7 +54,7 @@ def pieces(total: int) -> list[tuple[str, str, int, int]]:
 def check(split: str, part: str, start: int, stop: int, seed: int) -> tuple[dict[str, int], np.ndarray, int]:
     """(findings, canonical words, spare words marked) of some rows."""
     item = family("reascan")
-    batch = sound(make_job(item, split, part, "sound", seed).rows(start, stop), compiled=True)
+    batch = item.generate(make_job(item, split, part, "sound", seed).rows(start, stop))
     read = oracle_batch.read_batch(batch)
     laws = oracle_batch.broken_laws(read, compiled=True)
     found = {name: int((laws & bit != 0).sum()) for name, bit in BITS.items()}
@@ -150,7 +149,7 @@ def solve_all(count: int, seed: int) -> int:
     item, wrong = family("reascan"), 0
     for split, about in item.SPLITS.items():
         part = "train" if "train" in about.parts else "test"
-        batch = sound(make_job(item, split, part, "sound", seed).rows(0, count))
+        batch = item.generate(make_job(item, split, part, "sound", seed).rows(0, count))
         found: dict[str, int] = {}
         for row in range(count):
             values = batch.row(row)
