@@ -15,7 +15,7 @@ import recombine
 from recombine import testing
 from recombine.abilities import Filing
 from recombine.columns import Coded
-from recombine.core import Family, Job
+from recombine.core import Batch, Family, Job
 from recombine.data import columns
 from recombine.data.generate import generate
 from recombine.errors import RecombineError
@@ -110,3 +110,17 @@ def test_columns_take_and_join() -> None:
     assert [taken.row(i) for i in range(4)] == [batch.row(int(r)) for r in rows]
     assert [taken.id(i) for i in range(4)] == [batch.id(int(r)) for r in rows]
     assert isinstance(batch.columns["command"], Coded)
+
+
+def test_few_rows_of_a_long_list_of_values() -> None:
+    values = [f"value {i}" for i in range(1_000)]
+    item, job = family("scan"), make_job(family("scan"), "length", "test")
+    batch = item.generate(job.rows(0, 5))
+    for codes in ([999, 3, 3, 0, 998], list(range(5))):
+        column = Coded(np.array(codes, dtype=np.int32), values)
+        table = columns.to_arrow(Batch(job, 0, {**batch.columns, "command": column}), item.SCHEMA)
+        assert table["command"].to_pylist() == [values[code] for code in codes]
+    for code in (-1, 1_000):
+        column = Coded(np.array([0, 1, 2, 3, code], dtype=np.int32), values)
+        with pytest.raises(IndexError):
+            columns.to_arrow(Batch(job, 0, {**batch.columns, "command": column}), item.SCHEMA)

@@ -55,7 +55,7 @@ def _array(column: Column, kind: pa.DataType) -> pa.Array:
     if isinstance(column, Text):
         return _strings(column.data, column.offsets)
     if isinstance(column, Coded):
-        return _array(list(column.values), kind).take(_numbers(column.codes))
+        return _decoded(column, kind)
     if isinstance(column, Ragged):
         values = _array(column.values, kind.value_type)
         return pa.ListArray.from_arrays(_numbers(column.offsets.astype(np.int32)), values, type=kind)
@@ -67,6 +67,16 @@ def _array(column: Column, kind: pa.DataType) -> pa.Array:
         ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
         return _strings(np.frombuffer(b"".join(pieces), dtype=np.uint8), ends)
     return pa.array(column, kind)
+
+
+def _decoded(column: Coded, kind: pa.DataType) -> pa.Array:
+    """The strings behind the codes. A few rows of a long list of values (SCAN's 20,910 commands) touch only the values they name."""
+    if len(column.codes) >= len(column.values):
+        return _array(list(column.values), kind).take(_numbers(column.codes))
+    used, places = np.unique(column.codes, return_inverse=True)
+    if len(used) and used[0] < 0:
+        raise IndexError(f"the code {used[0]} stands for no value")
+    return _array([column.values[code] for code in used.tolist()], kind).take(_numbers(places))
 
 
 def _numbers(values: np.ndarray[Any, Any]) -> pa.Array:
