@@ -112,12 +112,16 @@ def other_statement(tests: Sequence[Example]) -> float:
 def add_baselines(out: Path, a: argparse.Namespace) -> None:
     """Add the baseline to every test in the file that lacks it; needs no training."""
     found = read_json(out)
+    known: dict[tuple[str, int], dict[str, float]] = {}
     for record in found["runs"]:
         if all("other_statement" in told for told in record["tests"].values()):
             continue
         most = record["tests"].get("test", {"rows": a.tests})["rows"]
-        for name, tests in parts(record["job"], record["seed"], a.size, most, a.files)[1].items():
-            record["tests"][name]["other_statement"] = other_statement(tests)
+        key = record["job"], record["seed"]
+        if key not in known:
+            known[key] = {name: other_statement(tests) for name, tests in parts(*key, a.size, most, a.files)[1].items()}
+        for name, share in known[key].items():
+            record["tests"][name]["other_statement"] = share
         write_json(out, found)
         print(record["job"], {name: told["other_statement"] for name, told in record["tests"].items()}, flush=True)
 
