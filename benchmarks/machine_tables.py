@@ -112,6 +112,40 @@ def kinship() -> None:
             )
 
 
+PAPER_SCENE = {"official/tower": "81.0", "official/scatter": "70.1"}
+"""PPO+SF with C+BERT in the lilGym paper: SCRATCH dev, learnt from rewards alone."""
+
+
+def scenes() -> None:
+    """One line per job: the published statements, then our splits."""
+    runs = runs_of("scene")
+    official = [run for run in runs if run["job"].startswith("official")]
+    print(
+        "\n| published statements, dev | training rows | SCRATCH | best reading right | statements not in train | FLIPIT (200 rows) | one fixed scene, SCRATCH | another statement's program, SCRATCH / FLIPIT "
+        "| paper, PPO+SF from rewards | CPU-s |\n|---|---|---|---|---|---|---|---|---|---|"
+    )
+    for run in official:
+        told = f"{run['job'].split('/')[1]}, {'without dev statements' if run['cleaned'] else 'as published'}"
+        scratch, flipit = run["tests"]["scratch"], run["tests"]["flipit"]
+        print(
+            f"| {told} | {run['rows']:,} | {scratch['accuracy']} | {scratch['reading']} | {scratch['new_accuracy']} ({scratch['new_rows']} rows) "
+            f"| {flipit['accuracy']} | {scratch['fixed_scene']} | {scratch.get('other_statement', '–')} / {flipit.get('other_statement', '–')} | {PAPER_SCENE[run['job']]} | {run['cpu_seconds']:.0f} |"
+        )
+    own = [run for run in runs if run["job"].startswith("sound")]
+    print(
+        "\n| our statements, FLIPIT, 200 rows | seeds | training rows | task solved | best reading right | another statement's program | CPU-s |\n|---|---|---|---|---|---|---|"
+    )
+    for job in dict.fromkeys(run["job"] for run in own):
+        these = [run for run in own if run["job"] == job]
+        cells = [span([run["tests"]["test"][what] for run in these]) for what in ("accuracy", "reading")]
+        cpu = f"{mean(run['cpu_seconds'] for run in these):.0f}"
+        known = [run["tests"]["test"]["other_statement"] for run in these if "other_statement" in run["tests"]["test"]]
+        chance = span(known) if known else "–"
+        print(
+            f"| {job.removeprefix('sound/')} | {len(these)} | {these[0]['rows']:,} | {' | '.join(cells)} | {chance} | {cpu} |"
+        )
+
+
 def ablations() -> None:
     """One line per setting: target found."""
     runs = runs_of("set-ablations")
@@ -156,5 +190,7 @@ if __name__ == "__main__":
     ablations()
     print("\n## Kinship machine: CLUTRR from text, generator seeds that were not used while it was designed")
     kinship()
+    print("\n## Scene machine: lilGym, learnt from statements and their programs")
+    scenes()
     print("\n## What the words of the shipped set machine do (all other words pass)")
     lexicon()

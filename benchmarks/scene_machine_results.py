@@ -6,6 +6,7 @@ statements that dev also has. A record that is there is not made again.
 
   python benchmarks/scene_machine_results.py --jobs official/tower,official/scatter --files FOLDER
   python benchmarks/scene_machine_results.py --jobs sound/tower/random,sound/scatter/random --seeds 5
+  python benchmarks/scene_machine_results.py --baselines --files FOLDER
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 
 from recombine.abilities import Programmed
 from recombine.core import Example, Job
-from recombine.data.datasets import load
+from recombine.data.datasets import Dataset, load
 from recombine.files import read_json, write_json
 from recombine.models.machines import train_machine
 from recombine.models.scene_machine import SceneMachine
@@ -85,19 +86,50 @@ def machine_family(rows: Sequence[Example]) -> Programmed:
     return family
 
 
-def run(job: str, seed: int, size: int, most: int, files: str, cleaned: bool) -> dict[str, Any]:
-    """Learn from train, answer the tests."""
+def parts(job: str, seed: int, size: int, most: int, files: str) -> tuple[Dataset, dict[str, list[Example]]]:
+    """The training part of a job, and its tests."""
     recipe, kind, *rest = job.split("/")
     if recipe == "official":
         options: dict[str, Any] = {"recipe": "official", "files": files}
-        learnt, tests = load("lilgym", f"{kind}_scratch", "train", **options), {
-            start: list(load("lilgym", f"{kind}_{start}", "validation", **options)) for start in ("scratch", "flipit")
-        }  # fmt: skip
+        tests = {start: list(load("lilgym", f"{kind}_{start}", "validation", **options)) for start in ("scratch", "flipit")}
         tests["flipit"] = tests["flipit"][:: max(1, len(tests["flipit"]) // most)][:most]
-    else:
-        options = {"recipe": "sound", "seed": FIRST_SEED + seed, "scene": kind}
-        learnt = load("lilgym", rest[0], "train", size=size, **options)
-        tests = {"test": list(load("lilgym", rest[0], "test", size=most, **options))}
+        return load("lilgym", f"{kind}_scratch", "train", **options), tests
+    options = {"recipe": "sound", "seed": FIRST_SEED + seed, "scene": kind}
+    learnt = load("lilgym", rest[0], "train", size=size, **options)
+    return learnt, {"test": list(load("lilgym", rest[0], "test", size=most, **options))}
+
+
+def other_statement(tests: Sequence[Example]) -> float:
+    """The baseline: how many tests are solved by acting on the right program of another test, half a part away."""
+    family, half = machine_family(tests), len(tests) // 2
+    right = 0.0
+    for place, example in enumerate(tests):
+        other = family.program_of(tests[(place + half) % len(tests)])
+        right += example.score(family.enact(example, [(other, 1.0)])).value
+    return round(100 * right / len(tests), 1)
+
+
+def add_baselines(out: Path, a: argparse.Namespace) -> None:
+    """Add the baseline to every test in the file that lacks it; needs no training."""
+    found = read_json(out)
+    known: dict[tuple[str, int], dict[str, float]] = {}
+    for record in found["runs"]:
+        if all("other_statement" in told for told in record["tests"].values()):
+            continue
+        most = record["tests"].get("test", {"rows": a.tests})["rows"]
+        key = record["job"], record["seed"]
+        if key not in known:
+            known[key] = {name: other_statement(tests) for name, tests in parts(*key, a.size, most, a.files)[1].items()}
+        for name, share in known[key].items():
+            record["tests"][name]["other_statement"] = share
+        write_json(out, found)
+        print(record["job"], {name: told["other_statement"] for name, told in record["tests"].items()}, flush=True)
+
+
+def run(job: str, seed: int, size: int, most: int, files: str, cleaned: bool) -> dict[str, Any]:
+    """Learn from train, answer the tests."""
+    recipe, kind = job.split("/")[:2]
+    learnt, tests = parts(job, seed, size, most, files)
     rows: Any = Rows(list(learnt), learnt.job)
     if cleaned:
         held = {words(example) for part in tests.values() for example in part}
@@ -124,8 +156,12 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=5_000, help="training rows of sound jobs")
     parser.add_argument("--tests", type=int, default=200, help="rows of every test (SCRATCH dev is taken whole)")
     parser.add_argument("--files", default="", help="the folder of the published files")
+    parser.add_argument("--baselines", action="store_true", help="only add the baseline of another statement's program")
     a = parser.parse_args()
     out = Path(a.out)
+    if a.baselines:
+        add_baselines(out, a)
+        return
     wanted = [(job, seed, cleaned) for seed in range(a.seeds) for job in a.jobs.split(",") for cleaned in (True, False)]
     for job, seed, cleaned in wanted:
         if cleaned and not job.startswith("official"):

@@ -91,7 +91,7 @@ class SceneMachine:
         found: dict[Tokens, list[Template]] = {}
         for template in self.templates:
             found.setdefault(template.words, []).append(template)
-        return {words: sorted(own, key=lambda one: -one.count) for words, own in found.items()}
+        return {words: sorted(own, key=lambda one: -one.seen) for words, own in found.items()}
 
     @cached_property
     def index(self) -> Index:
@@ -159,8 +159,8 @@ class SceneMachine:
         said = slotted(words, family.VALUE_WORDS)
         own = self.by_statement.get(said.tokens, [])
         if own:
-            whole = sum(template.count for template in own)
-            shares = [(filled(one.program, said.values, family.VALUE_WORDS), one.count / whole) for one in own]
+            whole = sum(template.seen for template in own)
+            shares = [(filled(one.program, said.values, family.VALUE_WORDS), one.seen / whole) for one in own]
             return {program: CERTAIN * share for program, share in shares if program}
         joint = self._joined(family, words, parts) if parts > 1 else {}
         rest = 1.0 - max(joint.values(), default=0.0)
@@ -238,7 +238,7 @@ class SceneMachine:
         """Write the machine's file into its run's folder."""
         header = {
             "machine": self.NAME, "config": asdict(self.config), "known": sorted(self.known),
-            "templates": [[" ".join(one.words), " ".join(one.program), one.count] for one in self.templates],
+            "templates": [[" ".join(one.words), " ".join(one.program), one.seen] for one in self.templates],
             "frames": [[*(" ".join(words) for words in one.words), *one[1:]] for own in self.frames.values() for one in own],
         }  # fmt: skip
         write_arrays(folder / FILE, header, {"weights": self.weights})

@@ -37,13 +37,7 @@ class Template(NamedTuple):
 
     words: Tokens
     program: Tokens
-    count: int
-
-
-class Taught(NamedTuple):
-    """What one change of words does to programs: the edits, each with the pairs of templates that show it."""
-
-    edits: Mapping[Edit, Sequence[tuple[int, int]]]
+    seen: int
 
 
 Changes = Mapping[Region, Mapping[Edit, Sequence[tuple[int, int]]]]

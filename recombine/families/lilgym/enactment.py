@@ -70,7 +70,7 @@ def _alone(kind: Kind, text: str) -> bytes:
 def _valued(kind: Kind, texts: Sequence[str]) -> dict[str, bytes]:
     bank = program.Bank([program.compile(text) for text in texts])
     values = np.concatenate([bank.evaluate_grid(looks(kind, scratch)) for scratch in (False, True)], axis=1)
-    is_constant = values.all(1) | ~values.any(1)
+    is_constant = values.min(1) == values.max(1)
     return {text: b"" if is_constant[row] else np.packbits(values[row]).tobytes() for row, text in enumerate(texts)}
 
 
@@ -87,7 +87,8 @@ def enact(example: Example, readings: Sequence[tuple[str, float]]) -> str:
         return "true" if votes > 0 else "false"
     target = bool(example.inputs["target"])
     setting = Setting(scene.kind)
-    suited, best = "", (0,)
+    suited = ""
+    best: tuple[int, ...] = (0,)
     for text, _ in ranked:
         wanted = f"({text})" if target else f"(not ({text}))"
         joined = f"{suited} and {wanted}" if suited else wanted
