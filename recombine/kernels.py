@@ -18,6 +18,7 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import logging
 import os
 import sys
 import tempfile
@@ -304,4 +305,4 @@ def _drop_stale(cache: Path, source: Path, newest: float) -> None:
 
 @functools.cache
 def _say_once(line: str) -> None:
-    sys.stderr.write(f"recombine: {line}\n")
+    logging.getLogger("recombine").warning("%s", line)
