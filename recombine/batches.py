@@ -93,10 +93,23 @@ def _joined(pieces: list[Column]) -> Column:
     if isinstance(first, Ragged):
         lists = cast(list[Ragged], pieces)
         inner = [_taken(piece.values, np.arange(int(piece.offsets[0]), int(piece.offsets[-1]))) for piece in lists]
+        if isinstance(inner[0], Coded):
+            return Ragged(_recoded(cast(list[Coded], inner)), _joined_offsets([piece.offsets for piece in lists]))
         return Ragged(cast(Any, _joined(inner)), _joined_offsets([piece.offsets for piece in lists]))
     if isinstance(first, np.ndarray):
         return cast(Column, np.concatenate(cast(list[np.ndarray[Any, Any]], pieces)))
     return [value for piece in cast(list[list[str]], pieces) for value in piece]
+
+
+def _recoded(pieces: list[Coded]) -> Coded:
+    """Coded strings end to end, over one list of values."""
+    first = pieces[0]
+    if all(piece.values is first.values or list(piece.values) == list(first.values) for piece in pieces):
+        return Coded(np.concatenate([piece.codes for piece in pieces]), first.values)
+    numbers: dict[str, int] = {}
+    tables = [np.array([numbers.setdefault(v, len(numbers)) for v in piece.values], dtype=np.int32) for piece in pieces]
+    codes = [table[piece.codes] if len(table) else piece.codes for table, piece in zip(tables, pieces, strict=True)]
+    return Coded(np.concatenate(codes).astype(np.int32), list(numbers))
 
 
 def _joined_offsets(offsets: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:

@@ -24,6 +24,8 @@ MODULES: dict[str, str] = {
 """Old name -> new name, since 0.2."""
 SCALES = {"minute": "smoke"}
 """Old scale of `reproduce` -> new one, since 0.2."""
+SIZES = {"--train": "train", "--test": "test"}
+"""Old option of `generate` -> the part that it gives a size, now `--size PART=N`, since 0.2."""
 
 
 def warn(old: str, new: str) -> None:

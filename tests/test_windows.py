@@ -123,6 +123,15 @@ def test_values_of_columns() -> None:
     assert join([again]).row(2)["lists"] == [7]
 
 
+def test_lists_of_strings_with_different_values_are_joined() -> None:
+    def piece(start: int, codes: list[int], values: list[str]) -> Batch:
+        return Batch(JOB, start, {"words": Ragged(Coded(np.array(codes, np.int8), values), np.array([0, 2]))})
+
+    whole = join([piece(0, [0, 1], ["dax", "wug"]), piece(1, [1, 0], ["wug", "fep"]), piece(2, [0, 0], ["zup"])])
+    assert [whole.value("words", row) for row in range(3)] == [["dax", "wug"], ["fep", "wug"], ["zup", "zup"]]
+    assert values_of(whole.columns["words"]) == [["dax", "wug"], ["fep", "wug"], ["zup", "zup"]]
+
+
 def test_rows_count_from_the_start_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "_ROWS", {})
     monkeypatch.setattr(kernels, "is_loaded", lambda _name: False)

@@ -12,6 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from recombine import moved
 from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.cli.requests import add_request, fraction, options_of, sizes, whole_number
 
@@ -41,12 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FACET",
         help="matched pairs that differ in this facet, or `all`; --size says how many of each (default 1000)",
     )
-    parser.add_argument(
-        "--train", type=whole_number, metavar="N", help="rows of the training part, for --hold-out and --hold-out-mcd"
-    )
-    parser.add_argument(
-        "--test", type=whole_number, metavar="N", help="rows of the test part, for --hold-out and --hold-out-mcd"
-    )
+    for name in moved.SIZES:
+        parser.add_argument(name, type=whole_number, metavar="N", help=argparse.SUPPRESS)
     parser.add_argument(
         "--format", default="parquet", metavar="F", help="parquet (default), jsonl, or native: the originally released layout"
     )
@@ -75,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.data.generate import run as carry_out
 
     _check_prompts(arguments)
+    _read_old_sizes(arguments)
     if arguments.pairs is not None:
         return _run_pairs(arguments)
     if arguments.suite == "fresh":
@@ -112,6 +110,21 @@ def run(arguments: argparse.Namespace) -> int:
     say(f"{arguments.out}: fingerprint {manifest['fingerprint']}")
     sys.stdout.flush()
     return 0
+
+
+def _read_old_sizes(arguments: argparse.Namespace) -> None:
+    """`--train N --test N` of the first release as `--size train=N,test=N`, with a line that says so."""
+    from recombine.errors import UsageError
+
+    given = {new: getattr(arguments, new) for new in moved.SIZES.values() if getattr(arguments, new) is not None}
+    if not given:
+        return
+    text = ",".join(f"{name}={rows}" for name, rows in given.items())
+    if arguments.size is not None:
+        raise UsageError(f"--train and --test go with no --size; say --size {text} alone.")
+    words = " ".join(f"--{name} {rows}" for name, rows in given.items())
+    sys.stderr.write(f"{words} is called --size {text} now; the old words go with the next release.\n")
+    arguments.size = given
 
 
 def _check_prompts(arguments: argparse.Namespace) -> None:
@@ -182,8 +195,6 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         raise UsageError("say which family (recombine list), or --suite fresh for an exam over all of them.")
     if arguments.hold_out_mcd is not None:
         return _mcd_plan(arguments)
-    if arguments.train is not None or arguments.test is not None:
-        return _sized_plan(arguments)
     words = {
         "size": arguments.size,
         "seed": arguments.seed or 0,
@@ -205,8 +216,11 @@ def _mcd_plan(arguments: argparse.Namespace) -> Plan:
     from recombine.data.mcd import make_mcd_plan
     from recombine.errors import UsageError, shown
 
-    if arguments.suite or arguments.part or arguments.size is not None or arguments.hold_out is not None:
-        raise UsageError("--hold-out-mcd chooses train and test itself: leave out --suite, --part, --size and --hold-out.")
+    if arguments.suite or arguments.part or arguments.hold_out is not None:
+        raise UsageError("--hold-out-mcd chooses train and test itself: leave out --suite, --part and --hold-out.")
+    size = arguments.size or {}
+    if not isinstance(size, dict) or set(size) - {"train", "test"} or not all(size.values()):
+        raise UsageError("--hold-out-mcd takes sizes such as --size train=5000,test=500.")
     try:
         target = None if arguments.hold_out_mcd == "max" else float(arguments.hold_out_mcd)
     except ValueError:
@@ -216,29 +230,10 @@ def _mcd_plan(arguments: argparse.Namespace) -> Plan:
         raise UsageError("--hold-out-mcd takes its rows from one split; name one --split.")
     plan, choice = make_mcd_plan(
         arguments.family, target, split=splits[0], seed=arguments.seed or 0, recipe=arguments.recipe, options=options_of(arguments),
-        format=arguments.format, sizes=(arguments.train, arguments.test),
+        format=arguments.format, sizes=(size.get("train"), size.get("test")),
     )  # fmt: skip
     say(f"found atom divergence {choice.atoms:.4f} and compound divergence {choice.compounds:.4f}")
     return plan
-
-
-def _sized_plan(arguments: argparse.Namespace) -> Plan:
-    """The plan of train and test, each with a size of its own."""
-    from dataclasses import replace
-
-    from recombine.data.plan import make_plan
-    from recombine.errors import UsageError
-
-    if arguments.suite or arguments.part or arguments.size is not None:
-        raise UsageError("--train and --test say the sizes of these two parts: leave out --suite, --part and --size.")
-    plans = [
-        make_plan(
-            arguments.family, tuple(arguments.split or ()), (part,), size=size, seed=arguments.seed or 0, recipe=arguments.recipe,
-            options=options_of(arguments), format=arguments.format,
-        )
-        for part, size in (("train", arguments.train), ("test", arguments.test))
-    ]  # fmt: skip
-    return replace(plans[0], parts=(*plans[0].parts, *plans[1].parts))
 
 
 def _run_pairs(arguments: argparse.Namespace) -> int:
@@ -255,8 +250,8 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
         or arguments.format != "parquet"
     ):
         raise UsageError("--pairs takes its rows from one split and one part; leave out --suite, --hold-out-mcd and --format.")
-    if arguments.train is not None or arguments.test is not None or arguments.shard is not None:
-        raise UsageError("--pairs takes --size; leave out --train, --test and --shard.")
+    if isinstance(arguments.size, dict) or arguments.shard is not None:
+        raise UsageError("--pairs takes one --size for every facet; leave out sizes by part and --shard.")
     made = write_pairs(
         arguments.out, arguments.family, arguments.pairs, size=1000 if arguments.size is None else arguments.size, split=splits[0],
         part=parts[0], recipe=arguments.recipe, seed=arguments.seed or 0, options=options_of(arguments),

@@ -147,9 +147,28 @@ def test_a_wanted_divergence_is_met_and_seeds_differ() -> None:
 
 def test_train_and_test_get_sizes_of_their_own(tmp_path: Path) -> None:
     words = ["generate", "scan", "--hold-out", "any(repeat) = twice and any(verb) = turn", "--engine", "serial"]
-    assert main([*words, "--train", "50", "--test", "20", "--out", str(tmp_path / "out")]) == 0
+    assert main([*words, "--size", "train=50,test=20", "--out", str(tmp_path / "out")]) == 0
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["counts"] == {"hold_out/train": 50, "hold_out/test": 20}
     assert manifest["certificate"]["holds"]
     assert main([*words, "--train", "50", "--size", "20", "--out", str(tmp_path / "other")]) == 2
     assert not (tmp_path / "other").exists()
+
+
+def test_the_old_words_for_sizes_work_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["generate", "scan", "--hold-out", "any(repeat) = twice and any(verb) = turn", "--engine", "serial"]
+    assert main([*words, "--train", "50", "--test", "20", "--out", str(tmp_path / "old")]) == 0
+    assert "--size train=50,test=20 now" in capsys.readouterr().err
+    manifest = json.loads((tmp_path / "old" / "manifest.json").read_text())
+    assert manifest["counts"] == {"hold_out/train": 50, "hold_out/test": 20}
+    with pytest.raises(SystemExit):
+        main(["generate", "--help"])
+    assert "--train" not in capsys.readouterr().out
+
+
+def test_a_split_by_divergence_takes_sizes_by_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["generate", "scan", "--hold-out-mcd", "0.3", "--engine", "serial", "--out", str(tmp_path / "out")]
+    for wrong in ("50", "train=0", "validation=5"):
+        assert main([*words, "--size", wrong]) == 2
+    assert "--size train=5000,test=500" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

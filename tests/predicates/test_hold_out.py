@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,10 @@ CASES = [
     ("reascan", "any(np.color) = red and clauses >= 1"),
     ("clutrr", "any(path.relation) = brother and k >= 3"),
     ("lilgym", "color = yellow and place = top"),
+    ("abstract", "operation = paint and any(relation) = column"),
+    ("abstract", "object_count >= 8 and np.color[2] = blue"),
+    ("lexicon", "verb = walk and repeat = thrice"),
+    ("lexicon", "demonstrations >= 5 and any(side) = left"),
 ]
 ROWS = 12
 
@@ -68,6 +73,10 @@ def test_a_row_is_the_same_alone_and_by_its_id(name: str, text: str) -> None:
         ("gscan", "size_word = small and target.size = 4", "test"),
         ("gscan", "color_word = red and target.color = blue", "test"),
         ("gscan", "target.size >= 1", "train"),
+        ("abstract", "clauses = 1", "train"),
+        ("abstract", "clauses = 2", "test"),
+        ("lexicon", "word_count = 6", "train"),
+        ("lexicon", "verb[2] = turn and clauses = 1", "test"),
     ],
 )
 def test_empty_and_total_predicates_are_refused(name: str, text: str, part: str) -> None:
@@ -89,6 +98,40 @@ def test_a_predicate_goes_with_no_other_split() -> None:
 def test_a_number_is_still_the_fraction_that_clutrr_holds_out() -> None:
     assert recombine.load("clutrr", "generalization_23", "train", hold_out=0.2).job.options == (("hold_out", 0.2),)
     assert recombine.load("clutrr", "generalization_23", "train", hold_out="0.2").job.options == (("hold_out", 0.2),)
+
+
+def test_no_demonstration_of_a_lexicon_shows_the_pair_that_is_held_out() -> None:
+    item = family("lexicon")
+    for part in ("train", "test"):
+        job = make_job(item, None, part, options={PREDICATE: "verb = walk and repeat = thrice"})
+        batch = item.generate(job.rows(0, 40))
+        for row in range(40):
+            example = item.example(batch, row)
+            shown = [example.plan.gloss(command) for command, _ in example.plan.demonstrations]
+            assert not [gloss for gloss in shown if re.search(r"walk( opposite| around)?( left| right)? thrice", gloss)]
+    walk, thrice = (next(w for w, m in example.plan.lexicon if m == meaning) for meaning in ("walk", "thrice"))
+    more = {"command": f"{walk} {thrice}", "actions": "WALK WALK WALK"}
+    inputs = {**example.inputs, "demonstrations": [*example.inputs["demonstrations"], more]}
+    problems = dataclasses.replace(example, inputs=inputs).validate()
+    assert "has a held-out pair" in " ".join(p.text for p in problems if p.code == "wrong_split")
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("any(verb) = walk and any(repeat) = thrice", {("walk", "thrice")}),
+        ("any(verb) = walk", set()),
+        ("clauses = 2", set()),
+        ("any(verb) = walk and any(repeat) = thrice and word_count = 6", set()),
+        ("any(verb) in (run, look) and any(manner) = around", {("run", "around"), ("look", "around")}),
+    ],
+)
+def test_generator_and_oracle_of_lexicon_hold_the_same_pairs_back(text: str, pairs: set[tuple[str, str]]) -> None:
+    from recombine.families.lexicon import facets, held_out, oracle, plan
+
+    table = held_out.forbidden(parse(text, facets.FACETS))
+    found = {(plan.MEANINGS[verb], plan.MEANINGS[other]) for verb, other in zip(*table.nonzero(), strict=True)}
+    assert found == pairs == oracle._kept_back(text)
 
 
 # --- certificates ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from recombine.columns import Coded, Ragged
 from recombine.core import Batch, Example
 from recombine.facets import Facet, Value
 from recombine.families.abstract.operations import KINDS
-from recombine.families.abstract.plan import PATTERNS, Form, Rule
+from recombine.families.abstract.plan import N_PHRASES, N_STEPS, PATTERNS, Rule
 from recombine.grid.codes import COLORS, RELATIONS, SHAPES
 
 if TYPE_CHECKING:
@@ -67,8 +67,13 @@ def facet_columns(batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
 
 
 def _said(batch: Batch, name: str) -> Ragged:
-    words, values = _WORDS[name]
-    lists = [words(Rule(Form.decode(form), "remove")) for form in np.asarray(batch.columns["form"]).tolist()]
-    codes = np.array([values.index(word) for said in lists for word in said], dtype=np.int8)
-    offsets = np.concatenate([[0], np.cumsum([len(said) for said in lists])]).astype(np.int64)
-    return Ragged(Coded(codes, values), offsets)
+    """The words of every phrase, from the number of the form: a phrase's number is (size * 5 + colour) * 5 + shape, 0 where no word is said."""
+    forms = np.asarray(batch.columns["form"]).astype(np.int64)
+    rest, second = np.divmod(forms, N_STEPS)
+    rest, first = np.divmod(rest, N_STEPS)
+    patterns, root = np.divmod(rest, N_PHRASES)
+    counts = 1 + np.minimum(patterns, 2)
+    phrases = np.stack([root, first % N_PHRASES, second % N_PHRASES], axis=1)[np.arange(3) < counts[:, None]]
+    codes = {"np.size": phrases // 25, "np.color": phrases // 5 % 5, "np.shape": phrases % 5}[name]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return Ragged(Coded(codes.astype(np.int8), _WORDS[name][1]), offsets)

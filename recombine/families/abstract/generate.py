@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from recombine import kernels, keys
 from recombine.core import Batch, Job, option
 from recombine.errors import BadOption, Infeasible
-from recombine.families.abstract import operations, plan
+from recombine.families.abstract import held_out, operations, plan
 from recombine.families.abstract import task_kernel as kernel
+from recombine.families.abstract.draws import below as _below
+from recombine.families.abstract.draws import mixed as _mixed
+from recombine.families.abstract.facets import facet_columns
 from recombine.families.abstract.plan import NESTED, ONE, SIMPLE, TWO, Forms
 from recombine.families.abstract.rows import columns
 from recombine.families.abstract.splits import FEWEST, OPTIONS, Making, making_of
+from recombine.predicates.draw import HOLD_OUT, Source, draw, predicate_of
 
 KERNEL_NAME = "recombine.families.abstract.task_kernel"
 RELEASE_NAME = "recombine.families.abstract.release_kernel"
@@ -41,6 +45,10 @@ Words = NDArray[np.uint64]
 
 def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop) of a part, by the job's recipe."""
+    if job.split == HOLD_OUT:
+        predicate = predicate_of(job, OPTIONS)
+        if not held_out.is_settled(predicate):
+            return draw(job, predicate, SOURCE, is_wanted=job.part == "test")
     return release(job) if job.recipe == "release" else sound(job)
 
 
@@ -53,11 +61,11 @@ class Table(NamedTuple):
     rejected: Ints  # [reasons]
 
 
-Draw = Callable[[Words, Ints, Ints, kernel.Sink, Ints, Ints], object]
+Maker = Callable[[Words, Ints, Ints, kernel.Sink, Ints, Ints], object]
 """(states, forms, operations, sink, rivals, rejected): fills the rows of the sink that a kernel can."""
 
 
-def _drawn(job: Job, making: Making, settings: Ints, draw: Draw) -> Batch:
+def _drawn(job: Job, making: Making, settings: Ints, draw: Maker) -> Batch:
     """Offer every row rules until the kernel can make it."""
     n, k, most = job.stop - job.start, int(settings[kernel.S_DEMONSTRATIONS]), int(settings[kernel.S_HIGH])
     table = Table(
@@ -108,6 +116,8 @@ def sound(job: Job, compiled: bool = True) -> Batch:
     The kernel runs compiled even for small jobs: a single task takes seconds otherwise.
     """
     making = making_of(job.split, job.part, dict(job.options))
+    if job.split == HOLD_OUT:
+        making = making._replace(source=held_out.rules(job.rows(0, 0), making))
     settings = settings_of(job, making)
     run, desk, grammar = kernels.load(KERNEL_NAME, compiled).draw_tasks, desk_of(settings), _grammar()
     order = np.zeros(int(settings[kernel.S_DEMONSTRATIONS]), dtype=np.int64)
@@ -116,6 +126,10 @@ def sound(job: Job, compiled: bool = True) -> Batch:
         run(states, forms, ops, desk, grammar, settings, sink, order, rejected, np.zeros(1, dtype=np.uint64))
 
     return _drawn(job, making, settings, draw)
+
+
+SOURCE = Source(sound, facet_columns)
+"""Where the rows of a split of one's own come from."""
 
 
 def release(job: Job, compiled: bool = True) -> Batch:
@@ -183,19 +197,6 @@ def desk_of(settings: Ints) -> kernel.Desk:
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 
-def _mixed(words: Words) -> Words:
-    """`keys.mix` of each word."""
-    z = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Words = z ^ (z >> np.uint64(31))
-    return mixed
-
-
-def _below(words: Words, limits: Any) -> Ints:
-    """A number in [0, limit) from each word."""
-    return (((words >> np.uint64(32)) * np.asarray(limits, dtype=np.uint64)) >> np.uint64(32)).astype(np.int64)
-
-
 def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Making) -> tuple[Ints, Ints]:
     """(forms[rows, RULES], operations[rows, RULES]): the next rules of each row that the part admits.
 
@@ -221,6 +222,8 @@ def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Ma
 
 def rule_at(at: Words, making: Making) -> tuple[Forms, Ints]:
     """One rule for each word: pattern, relation of the first clause and kind of operation are uniform, the rest within them."""
+    if making.source is not None:
+        return making.source(at)
     pattern = np.array(making.patterns, dtype=np.int64)[_below(_mixed(at ^ np.uint64(1)), len(making.patterns))]
     found = np.zeros((4, len(at)), dtype=np.int64)
     found[0] = pattern

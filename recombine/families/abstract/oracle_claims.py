@@ -6,6 +6,7 @@ import re
 
 from recombine import keys
 from recombine.core import Claim, Example
+from recombine.predicates.judge import Seen, holds
 
 _PAIRS = {"paint": "column", "move": "row", "grow": "color", "remove": "inside", "reshape": "size", "add": "shape"}
 """Operation -> the relation that is held out with it."""
@@ -100,6 +101,44 @@ def _fewer_demonstrations(example: Example, part: str) -> str:
     return _demonstrations(example, 1)
 
 
+_SHAPES = ("circle", "cylinder", "square", "box")
+
+
+def _seen(example: Example) -> Seen:
+    """What a predicate can say of a task, read from the rule's text and the worlds."""
+    description, operation = str(example.meta["description"]), str(example.meta["operation"])
+    phrases = [phrase.split() for phrase in re.split(r"\bthe (?!same\b)", description)[1:]]
+    phrases = [phrase[: phrase.index("that")] if "that" in phrase else phrase for phrase in phrases]
+    phrases = [phrase[: phrase.index("and")] if "and" in phrase else phrase for phrase in phrases]
+    return {
+        "operation": "two" if " and " in operation else operation.split()[0],
+        "pattern": _pattern(example),
+        "clauses": len(_clauses(example)),
+        "relation": tuple(_clauses(example)),
+        "np.size": tuple(_one_of(phrase, ("small", "big"), "none") for phrase in phrases),
+        "np.color": tuple(_one_of(phrase, ("red", "blue", "green", "yellow"), "none") for phrase in phrases),
+        "np.shape": tuple(_one_of(phrase, _SHAPES, "object") for phrase in phrases),
+        "demonstrations": len(example.inputs["demonstrations"]),
+        "object_count": len(example.inputs["test"]),
+        **{name: example.meta[name] for name in ("determined", "rival_bits", "proved_unique")},  # judged by the elimination
+    }
+
+
+def _one_of(phrase: list[str], words: tuple[str, ...], otherwise: str) -> str:
+    return next((word for word in phrase if word in words), otherwise)
+
+
+def _hold_out(example: Example, part: str) -> str:
+    text = str(example.meta.get("predicate", ""))
+    is_shown = holds(text, _seen(example))
+    if is_shown != (part == "test"):
+        return f"it {'satisfies' if is_shown else 'does not satisfy'} {text!r}"
+    wanted = str(example.meta.get("asked_pattern", "one_clause"))
+    if wanted != _pattern(example):
+        return f"the description is {_pattern(example)}, not {wanted}"
+    return _demonstrations(example, 0) or ("" if part == "test" else _wrong_share(example, part))
+
+
 CLAIMS: dict[str, Claim] = {
     "random": _random,
     "operation_relation": _operation_relation,
@@ -108,4 +147,5 @@ CLAIMS: dict[str, Claim] = {
     "nested": _nested,
     "more_objects": _more_objects,
     "fewer_demonstrations": _fewer_demonstrations,
+    "hold_out": _hold_out,
 }

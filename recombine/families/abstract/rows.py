@@ -23,6 +23,7 @@ from recombine.families.abstract.plan import N_PHRASES, N_STEPS, PATTERNS, Form,
 from recombine.families.abstract.splits import OPTIONS
 from recombine.grid.codes import COLORS, RELATIONS, SHAPES, SIZES
 from recombine.grid.world import Thing
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -211,6 +212,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
         "asked_pattern": str(option(job, OPTIONS, "pattern")),
         **{name: values[name] for name in keep},
     }  # fmt: skip
+    if job.split == HOLD_OUT:
+        meta[PREDICATE] = predicate_text(job, OPTIONS)
     rule = Rule(Form.decode(values["form"]), str(values["operation"]))
     inputs = inputs_of(task, str(option(job, OPTIONS, "answer_form")))
     return Example(family, batch.id(row), inputs, str(values["answer"]), plan=rule, world=task, meta=meta)

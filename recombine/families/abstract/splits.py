@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from recombine.core import Axis, Option, Part, Recipe, Split
 from recombine.errors import UsageError, shown
+from recombine.families.abstract.facets import FACETS
 from recombine.families.abstract.operations import kinds
 from recombine.families.abstract.plan import N_PHRASES, NESTED, ONE, PATTERNS, TWO, Forms
 from recombine.grid.codes import RELATIONS
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption
 
 Flags = NDArray[np.bool_]
 Holds = Callable[[Forms, NDArray[np.int64]], Flags]
@@ -39,6 +41,12 @@ OPTIONS: Mapping[str, Option] = MappingProxyType(
         "pattern": Option("one_clause", "The descriptions of the split `random`.", choices=PATTERNS),
         "grid_size": Option(6, "Rows and columns of each world.", low=5, high=10),
         "answer_form": Option("objects", "How the answer is written.", choices=ANSWER_FORMS),
+        PREDICATE: PredicateOption(
+            "operation = paint and any(relation) = column",
+            "what the split `hold_out` holds out: a predicate over facets (`recombine list abstract --facets`; recipe sound)",
+            facets=lambda: FACETS,
+            family="abstract",
+        ),
     }
 )
 OBJECTS, MORE_OBJECTS, DEEP_OBJECTS = (6, 9), (10, 12), (7, 12)
@@ -50,6 +58,7 @@ class Making(NamedTuple):
 
     `patterns` lists the patterns of the rules; empty means the option `pattern`. `wanted` must hold of the rule and `unwanted` must
     not. `hashed` says which of ten shares of all rules the part holds; empty means all. `fewer` is taken from the demonstrations.
+    `source` draws rules where the part has its own table of them.
     """
 
     patterns: tuple[int, ...] = ()
@@ -58,6 +67,7 @@ class Making(NamedTuple):
     hashed: tuple[int, ...] = ()
     objects: tuple[int, int] = OBJECTS
     fewer: int = 0
+    source: Callable[[NDArray[np.uint64]], tuple[Forms, NDArray[np.int64]]] | None = None
 
 
 @dataclass(frozen=True)
@@ -156,6 +166,14 @@ _SPLITS = (
     ruled_split(
         "fewer_demonstrations", "length", "Tasks have one demonstration less than in training.",
         {"test": ("Every task has one demonstration less than the option says.", TEST, Making((ONE,), fewer=1))}, alias=True,
+    ),
+    ruled_split(
+        HOLD_OUT, "composition", "Training has no task that satisfies a predicate of one's own (--hold-out); the test has only such tasks.",
+        {
+            "train": ("Tasks that do not satisfy the predicate; eight tenths of the rules.", TRAIN, Making(hashed=SHARES["train"])),
+            "validation": ("Tasks that do not satisfy the predicate; one tenth of the rules.", TEST, Making(hashed=SHARES["validation"])),
+            "test": ("Tasks that satisfy the predicate.", TEST, Making()),
+        },
     ),
 )  # fmt: skip
 SPLITS: dict[str, Split] = {split.name: split for split in _SPLITS}

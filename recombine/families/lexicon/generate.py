@@ -13,9 +13,11 @@ from recombine import kernels, keys
 from recombine.columns import Coded, Column, Ragged
 from recombine.core import Batch, ColumnType, Example, Family, Job, option
 from recombine.errors import Infeasible
-from recombine.families.lexicon import kernel
+from recombine.families.lexicon import held_out, kernel
+from recombine.families.lexicon.facets import facet_columns
 from recombine.families.lexicon.plan import MEANINGS, MOST_ACTIONS, MOST_WORDS, NONSENSE, Lesson, actions_of, glosses, table
 from recombine.families.lexicon.splits import OPTIONS, Making, asked, forbidden, making_of
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_of, predicate_text, too_rare
 
 KERNEL_NAME = "recombine.families.lexicon.kernel"
 COMPILE_FROM, LOAD_FROM = 60, 8
@@ -48,9 +50,31 @@ Ints = NDArray[np.int64]
 
 def generate(job: Job, compiled: bool | None = None) -> Batch:
     """Rows [job.start, job.stop) of a part; row i depends on the job's key and i alone."""
+    if job.split == HOLD_OUT:
+        predicate = predicate_of(job, OPTIONS)
+        if not held_out.is_settled(predicate):
+            return draw(job, predicate, SOURCE, is_wanted=job.part == "test")
+    return _made(job, compiled)
+
+
+def _choice(job: Job) -> tuple[Ints, Ints, int]:
+    """The places of the commands that the part asks, the pairs that no demonstration has, and the words of each task."""
     making = making_of(job.split, job.part)
-    words, n = words_of(job, making), job.stop - job.start
+    words = words_of(job, making)
     places = asked(making, words)
+    if job.split != HOLD_OUT:
+        return places, forbidden(making), words
+    predicate, is_test = predicate_of(job, OPTIONS), job.part == "test"
+    fitting = places[held_out.fitting(held_out.wanted(predicate, is_test), words)[places]]
+    if not len(fitting):
+        raise too_rare(job, predicate, 0, len(places), is_test)
+    return fitting, held_out.forbidden(predicate), words
+
+
+def _made(job: Job, compiled: bool | None = None) -> Batch:
+    """The rows as the kernel makes them."""
+    n = job.stop - job.start
+    places, banned, words = _choice(job)
     drawn = keys.states(job.base("commands"), job.start * OFFERS, job.stop * OFFERS).reshape(n, OFFERS)
     offered = places[((drawn >> np.uint64(32)) * np.uint64(len(places)) >> np.uint64(32)).astype(np.int64)]
     codes, lengths = table()
@@ -62,7 +86,7 @@ def generate(job: Job, compiled: bool | None = None) -> Batch:
         np.zeros(n, dtype=np.int64),
     )  # fmt: skip
     again = kernels.load(KERNEL_NAME, compiled).draw_lessons(
-        keys.states(job.base("demonstrations"), job.start, job.stop), codes[offered], lengths[offered], words, forbidden(making), _desk(),
+        keys.states(job.base("demonstrations"), job.start, job.stop), codes[offered], lengths[offered], words, banned, _desk(),
         sink, np.zeros(1, dtype=np.uint64),
     )  # fmt: skip
     if not sink.counts.all():
@@ -72,6 +96,10 @@ def generate(job: Job, compiled: bool | None = None) -> Batch:
         )
     rejections = {"not settled": int(again)} if again else {}
     return Batch(job, job.start, _columns(job, sink, offered[np.arange(n), sink.offers], words), rejections)
+
+
+SOURCE = Source(_made, facet_columns)
+"""Where the rows of a split of one's own come from."""
 
 
 def words_of(job: Job, making: Making) -> int:
@@ -166,6 +194,8 @@ def example(family: Family, batch: Batch, row: int) -> Example:
         "recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed, "lexicon": dict(lesson.lexicon),
         "asked_words": int(option(job, OPTIONS, "words")), **{name: values[name] for name in keep},
     }  # fmt: skip
+    if job.split == HOLD_OUT:
+        meta[PREDICATE] = predicate_text(job, OPTIONS)
     return Example(family, batch.id(row), inputs_of(lesson), str(values["actions"]), plan=lesson, meta=meta)
 
 

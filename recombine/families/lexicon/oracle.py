@@ -15,6 +15,7 @@ from typing import Any
 
 from recombine import keys
 from recombine.core import Claim, Example, Problem
+from recombine.predicates.judge import Seen, holds
 
 _SCAN_WORDS = 13
 _TOKENS = {"W": "WALK", "L": "LOOK", "R": "RUN", "J": "JUMP", "<": "LTURN", ">": "RTURN"}
@@ -226,4 +227,65 @@ def _more_words(example: Example, part: str) -> str:
     return _wrong_words(example, 3) or _wrong_length(example, 3, 9)
 
 
-CLAIMS: dict[str, Claim] = {"random": _random, "longer": _longer, "modifier_verb": _modifier_verb, "more_words": _more_words}
+_KINDS = {
+    "verb": "walk look run jump turn", "side": "left right", "manner": "opposite around", "repeat": "twice thrice",
+    "conjunction": "and after",
+}  # fmt: skip
+
+
+def _said(gloss: str, actions: str) -> dict[str, Any]:
+    """What the facets of a command say of it."""
+    words = gloss.split()
+    return {
+        **{kind: tuple(word for word in words if word in values.split()) for kind, values in _KINDS.items()},
+        "command_length": len(words),
+        "action_length": len(actions.split()),
+        "clauses": 1 + len(re.findall(r"\b(?:and|after)\b", gloss)),
+    }
+
+
+@functools.lru_cache(maxsize=8)
+def _kept_back(text: str) -> frozenset[tuple[str, str]]:
+    """The pairs (verb, modifier) that no demonstration may have: they imply the predicate, and neither of the two alone does."""
+    if re.search(r"word_count|demonstrations|proved_unique", text):
+        return frozenset()
+    refuted: set[object] = set()
+    met: set[tuple[str, str]] = set()
+    for gloss, letters in _meanings().items():
+        clauses = [clause.split() for clause in re.split(r" (?:and|after) ", gloss)]
+        pairs = {(clause[0], word) for clause in clauses for word in clause[1:]}
+        met |= pairs
+        if not holds(text, _said(gloss, " ".join(letters))):
+            refuted |= pairs | set(gloss.split())
+    return frozenset(pair for pair in met if pair not in refuted and refuted >= set(pair))
+
+
+def _hold_out(example: Example, part: str) -> str:
+    text = str(example.meta.get("predicate", ""))
+    gloss = _gloss(example, example.inputs["command"])
+    shown = [str(pair["command"]) for pair in example.inputs["demonstrations"]]
+    seen: Seen = {
+        **_said(gloss, example.answer),
+        "word_count": len({word for command in (*shown, str(example.inputs["command"])) for word in command.split()}),
+        "demonstrations": len(shown),
+        "proved_unique": len(eliminate(example.inputs["demonstrations"])[0]) == 1,
+    }
+    is_shown = holds(text, seen)
+    if is_shown != (part == "test"):
+        return f"it {'satisfies' if is_shown else 'does not satisfy'} {text!r}"
+    for command in shown:
+        for clause in re.split(r" (?:and|after) ", _gloss(example, command)):
+            verb, *rest = clause.split()
+            if any((verb, word) in _kept_back(text) for word in rest):
+                return f"the demonstration {command!r} has a held-out pair"
+    wrong = _wrong_words(example, 0) or _wrong_length(example, 3, 9)
+    return wrong or ("" if part == "test" else _wrong_share(example, part))
+
+
+CLAIMS: dict[str, Claim] = {
+    "random": _random,
+    "longer": _longer,
+    "modifier_verb": _modifier_verb,
+    "more_words": _more_words,
+    "hold_out": _hold_out,
+}

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from recombine import keys
 from recombine.core import Axis, Option, Part, Recipe, Split
 from recombine.errors import UsageError, shown
+from recombine.families.lexicon.facets import FACETS
 from recombine.families.lexicon.plan import CONJUNCTIONS, MEANINGS, commands, distinct, glosses, table
+from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption
 
 Flags = NDArray[np.bool_]
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
@@ -25,7 +27,15 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
     }
 )
 OPTIONS: Mapping[str, Option] = MappingProxyType(
-    {"words": Option(6, "Words of each task; some splits add to them.", low=4, high=10)}
+    {
+        "words": Option(6, "Words of each task; some splits add to them.", low=4, high=10),
+        PREDICATE: PredicateOption(
+            "any(verb) = jump and any(manner) = around",
+            "what the split `hold_out` holds out: a predicate over facets (`recombine list lexicon --facets`)",
+            facets=lambda: FACETS,
+            family="lexicon",
+        ),
+    }
 )
 SHORTEST = 3
 """Words in the shortest test command."""
@@ -130,6 +140,14 @@ _SPLITS: tuple[Split, ...] = (
         "more_words", "substitution", "Test tasks have three words more than training tasks.",
         {"test": ("Every task has three words more than the option says.", Making(more=3))},
         {part: ("random", part) for part in ("train", "validation")},
+    ),
+    ruled_split(
+        HOLD_OUT, "composition", "Training has no test command that satisfies a predicate of one's own (--hold-out); the test has only such ones.",
+        {
+            "train": ("Most of the tasks that do not satisfy the predicate.", Making(SHARES["train"])),
+            "validation": ("One share of the tasks that do not satisfy the predicate.", Making(SHARES["validation"])),
+            "test": ("Tasks that satisfy the predicate.", Making()),
+        },
     ),
 )  # fmt: skip
 SPLITS: dict[str, Split] = {split.name: split for split in _SPLITS}

@@ -35,7 +35,9 @@ def _say(example: Example, command: Any) -> str:
 
 
 def _is_bystander(example: Example, place: int) -> bool:
-    return bool(example.world.things[place].role == "random")
+    """No reading of the command binds a phrase to the object. Whether its colour matters is for `_means` to say."""
+    found = bindings(example.world, example.plan.description, "pairwise")
+    return all(place not in binding for binding in found)
 
 
 def _means(world: World, command: Any) -> tuple[int, ...]:
