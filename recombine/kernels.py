@@ -19,6 +19,7 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import logging
 import os
 import sys
 import tempfile
@@ -363,4 +364,4 @@ def _drop_stale(cache: Path, source: Path, newest: float) -> None:
 
 @functools.cache
 def _say_once(line: str) -> None:
-    sys.stderr.write(f"recombine: {line}\n")
+    logging.getLogger("recombine").warning("%s", line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 import shutil
 import subprocess
@@ -222,3 +223,25 @@ def test_evaluate_and_audit_know_their_totals(tmp_path: Path) -> None:
     )
     [file] = [path for path in (tmp_path / "n").rglob("*.txt") if "test" in path.name]
     assert count_rows(file, "scan") == 20
+
+
+def test_the_library_logs_and_the_command_line_shows_it(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program that uses the library decides what becomes of its messages; `recombine` shows them on standard error."""
+    from recombine import kernels
+    from recombine.cli.log import show_log
+
+    log = logging.getLogger("recombine")
+    before = log.handlers[:], log.level
+    try:
+        log.handlers.clear()
+        kernels._say_once("a sentence for a program")
+        assert [record.getMessage() for record in caplog.records] == ["a sentence for a program"]
+        assert capsys.readouterr() == ("", "")
+        show_log()
+        show_log()
+        log.info("%d of 3 runs are done", 1)
+        assert capsys.readouterr() == ("", "1 of 3 runs are done\n")
+    finally:
+        log.handlers[:], log.level = before

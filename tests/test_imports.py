@@ -100,7 +100,7 @@ ONLY_IN: dict[str, set[str]] = {
     "torch": {"models", "rl", "integrations"},
     "transformers": {"models", "rl"},
     "safetensors": {"models", "rl"},
-    "gymnasium": {"envs"},
+    "gymnasium": {"envs", "integrations"},
     "pyarrow": {"data"},
     "ray": {"data"},
     "starlette": {"serve"},

@@ -156,6 +156,9 @@ def _run(verb: str, words: list[str]) -> int:
         raise UnknownName("command", verb, VERBS)
     arguments = parser_of(verb).parse_args(words)
     arguments.words = [verb, *words]
+    from recombine.cli.log import show_log
+
+    show_log()
     _announce_compiling()
     code: int = _module(verb).run(arguments)
     sys.stdout.flush()

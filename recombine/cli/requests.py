@@ -24,7 +24,7 @@ def add_request(parser: argparse.ArgumentParser, *, several: bool) -> None:
         help="train, test, …" + ("; may be repeated; default: train and test" if several else ""),
     )
     parser.add_argument(
-        "--seed", type=whole_number, default=0, metavar="K", help="a whole number; seeds share no more than chance"
+        "--seed", type=whole_number, default=0, metavar="K", help="a whole number (default 0); another seed gives other rows"
     )
     parser.add_argument("--recipe", metavar="R", help="release or sound (default: the family's own)")
     parser.add_argument(

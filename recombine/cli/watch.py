@@ -4,7 +4,7 @@ recombine watch ReaSCAN --out film.gif
 recombine watch runs/acting --index 3 --out film.gif      (a run of `ask --act`: its fourth episode)
 recombine watch runs/tower --out film.gif                 (a run of `train ppo`: what the policy does)
 recombine watch TowerFlipIt --index 3 --out film.gif
-recombine watch gscan@2/sound/compositional/test/0/000017 --act "walk, turn left, walk" --out film.gif
+recombine watch gscan@1/sound/compositional/test/0/000017 --act "walk, turn left, walk" --out film.gif
 """
 
 from __future__ import annotations

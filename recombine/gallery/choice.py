@@ -32,6 +32,7 @@ PUZZLES: Mapping[str, Callable[[Example], Puzzle | None]] = {
     "lilgym": boxes.lilgym,
     "scan": words.scan,
     "abstract": grids.abstract,
+    "lexicon": words.lexicon,
     "gscan": grids.gscan,
     "nacs": words.nacs,
 }
@@ -49,12 +50,12 @@ SETS: Mapping[str, Sequence[Wanted]] = {
         Wanted("robust_disconnected", 6, "test_disconnected"),
     ],
     "lilgym": [
-        Wanted("random", 2),
+        Wanted("random", 3),
         Wanted("color_rank", 1),
         Wanted("quantifier_relation", 1),
         Wanted("depth", 1),
         Wanted("length", 2),
-        Wanted("random", 2, options={"scene": "scatter", "task": "truth"}),
+        Wanted("random", 4, options={"scene": "scatter", "task": "truth"}),
     ],
     "scan": [
         Wanted(name, 10)
@@ -67,6 +68,7 @@ SETS: Mapping[str, Sequence[Wanted]] = {
         Wanted("more_objects", 1),
         Wanted("fewer_demonstrations", 1),
     ],
+    "lexicon": [Wanted("random", 4), Wanted("longer", 2), Wanted("modifier_verb", 2), Wanted("more_words", 1)],
     "gscan": [
         Wanted(name, 8)
         for name in (

@@ -20,6 +20,7 @@ TITLES: Mapping[str, tuple[str, str]] = {
     "lilgym": ("lilGym", "Change the picture until the sentence is true, or false."),
     "scan": ("SCAN", "Carry out a command, action by action."),
     "abstract": ("Abstract tasks", "Find the rule that changes the pictures, and apply it."),
+    "lexicon": ("Word learning", "Learn nonsense words from a few examples, then carry out a new command."),
     "gscan": ("gSCAN", "Find the object, go there, and mind how you do it."),
     "nacs": ("NACS", "SCAN backwards: put the actions into words."),
 }

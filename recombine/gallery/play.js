@@ -210,12 +210,13 @@
       else if (event.key === 'Backspace') { event.preventDefault(); undo(); }
       else if (keys[event.key]) { event.preventDefault(); add(keys[event.key]); }
     });
-    view.question.replaceChildren(make('b', {class: 'command'}, puzzle.question));
+    const lesson = () => (puzzle.lesson || []).map(([command, done]) => make('p', {class: 'small'}, `${command}: `, make('span', {class: 'strip-inline'}, ...chips(done))));
+    view.question.replaceChildren(...lesson(), make('b', {class: 'command'}, puzzle.question));
     view.controls.replaceChildren(box, make('div', {class: 'row'}, ...Object.entries(ACTS).map(([letter, [name]]) =>
       button(name, () => add(letter), {'data-act': letter})), button('undo', undo)));
     paint();
     return {given: () => letters || null, mark: (found) => {
-      view.question.replaceChildren(make('b', {class: 'command'}, ...marked(puzzle.question, found)));
+      view.question.replaceChildren(...lesson(), make('b', {class: 'command'}, ...marked(puzzle.question, found)));
     }, reveal: () => { shown = puzzle.right[0]; paint(); }};
   };
   const playWords = (puzzle, view) => {

@@ -1,4 +1,4 @@
-"""Puzzles in words: SCAN's commands, NACS's actions, CLUTRR's stories; and a plain text box for any other family."""
+"""Puzzles in words: SCAN's commands, NACS's actions, nonsense words to learn, CLUTRR's stories; and a plain text box for any other family."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from recombine.families.scan.plan import parse_actions
 from recombine.gallery.puzzle import EASY, HARDER, HARDEST, Puzzle, Reader, Step, wrong_readers
 
 _ACTIONS = re.compile(r"I_[A-Z_]+(?: I_[A-Z_]+)*")
+_DEEDS = re.compile(r"\b(?:WALK|LOOK|RUN|JUMP|LTURN|RTURN)(?: (?:WALK|LOOK|RUN|JUMP|LTURN|RTURN))*\b")
 
 
 def scan(example: Example) -> Puzzle:
@@ -39,9 +40,20 @@ def nacs(example: Example) -> Puzzle:
     return Puzzle(example, "words", level, letters, right, steps, readers, example.answer)
 
 
-def _in_letters(text: str) -> str:
+def lexicon(example: Example) -> Puzzle:
+    """Nonsense words whose meaning the demonstrations settle, and a command in them to carry out."""
+    letters = parse_actions(example.answer) or ""
+    shown = [[pair["command"], parse_actions(pair["actions"]) or ""] for pair in example.inputs["demonstrations"]]
+    steps = [Step(_in_letters(text, _DEEDS)) for text in example.explain().steps]
+    readers = [Reader(r.name, r.does, [parse_actions(r.answers[0]) or ""]) for r in wrong_readers(example, [example.answer])]
+    level = EASY if len(letters) <= 3 else HARDER if len(letters) <= 8 else HARDEST
+    scene = {"lesson": shown}
+    return Puzzle(example, "acts", level, str(example.inputs["command"]), [letters], steps, readers, example.answer, scene)
+
+
+def _in_letters(text: str, actions: re.Pattern[str] = _ACTIONS) -> str:
     """The step with its actions as the one-letter signs that the page draws, between braces."""
-    return _ACTIONS.sub(lambda found: "{" + (parse_actions(found[0]) or "") + "}", text)
+    return actions.sub(lambda found: "{" + (parse_actions(found[0]) or "") + "}", text)
 
 
 def _bracketed(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +55,7 @@ class Progress:
         if self.bar is not None:
             self.bar.console.print(text)
         else:
-            sys.stderr.write(text + "\n")
-            sys.stderr.flush()
+            logging.getLogger("recombine").info("%s", text)
         if self.writer is not None:
             for name in ("loss", "accuracy", "validation", "rate"):
                 self.writer.add_scalar(name, record[name], record["steps"])

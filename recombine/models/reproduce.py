@@ -6,8 +6,8 @@ items in three runs can give 5.9 only so), or the standard error of the mean (CL
 
 from __future__ import annotations
 
+import logging
 import statistics
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -190,8 +190,8 @@ def _run_all(experiments: Sequence[Experiment], runs: Path, workers: int) -> dic
 def _tell(found: Mapping[str, Mapping[str, Any]], count: int, name: str) -> None:
     """A line of progress for a finished run."""
     tests = ", ".join(f"{part} {100 * measured['score']:.1f} %" for part, measured in found[name]["tests"].items())
-    sys.stderr.write(f"{len(found)}/{count} {name}: {found[name]['epochs']} epochs; {tests}\n")
-    sys.stderr.flush()
+    epochs = found[name]["epochs"]
+    logging.getLogger("recombine").info("%d/%d %s: %d epochs; %s", len(found), count, name, epochs, tests)
 
 
 def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]], spread: Spread) -> dict[str, Any]:

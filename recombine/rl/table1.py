@@ -6,9 +6,9 @@ statements are used; without, embedded ones, whose accuracies are not the paper'
 
 from __future__ import annotations
 
+import logging
 import os
 import statistics
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -104,7 +104,7 @@ def reproduce_table1(wish: Wish, out: Path) -> Report:
     for name, outcome in spread(train, jobs, wish.workers):
         runs[name] = outcome
         tests = ", ".join(f"{test} {100 * measured['accuracy']:.1f} %" for test, measured in outcome["tests"].items())
-        sys.stderr.write(f"{len(runs)}/{len(jobs)} {name}: {tests}\n")
+        logging.getLogger("recombine").info("%d/%d %s: %s", len(runs), len(jobs), name, tests)
     records = [
         record for cell, named in plans.items() for record in _records(*cell, [runs[name] for name in named], list(named))
     ]
