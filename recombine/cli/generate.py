@@ -123,7 +123,7 @@ def _read_old_sizes(arguments: argparse.Namespace) -> None:
     if arguments.size is not None:
         raise UsageError(f"--train and --test go with no --size; say --size {text} alone.")
     words = " ".join(f"--{name} {rows}" for name, rows in given.items())
-    print(f"{words} is called --size {text} now; the old words go with the next release.", file=sys.stderr)
+    sys.stderr.write(f"{words} is called --size {text} now; the old words go with the next release.\n")
     arguments.size = given
 
 
