@@ -18,7 +18,7 @@ from recombine.families import family
 from recombine.jobs import make_job
 from recombine.pairs import Pair, facets_of, make_pairs, read_pairs, write_pairs
 
-FAMILIES = ("scan", "nacs", "gscan", "reascan", "clutrr", "lilgym", "abstract")
+FAMILIES = ("scan", "nacs", "gscan", "reascan", "clutrr", "lilgym", "abstract", "lexicon")
 
 
 def some(name: str, facet: str = "all", size: int = 6) -> list[Pair]:
