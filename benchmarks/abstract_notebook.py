@@ -3,8 +3,8 @@
     python benchmarks/abstract_notebook.py [tasks]
 
 A task is determined if all descriptions that mean the changed object in every demonstration mean the same single object in the test.
-Size words are read pairwise, and two phrases mean different objects. Beside each figure stand the one measured on the notebook's own
-code, on 60 to 150 tasks, and whether the two differ by more than three standard errors.
+Size words are read pairwise, and two phrases mean different objects. Beside each figure stand an earlier one, measured with another
+program on 60 to 150 tasks in the notebook's way, and whether the two differ by more than three standard errors.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ KINDS = {
     "clutrr, solution": [f"/clutrr@2/sound/generalization_23/test_k4/0/{n:06d}?show=1" for n in range(40)],
     "lilgym, solution": [f"/lilgym@2/sound/random/test/0/{n:06d}?show=1" for n in range(40)],
     "abstract, solution": [f"/abstract@1/sound/random/test/0/{n:06d}?show=1" for n in range(20)],
+    "lexicon, solution": [f"/lexicon@1/sound/random/test/0/{n:06d}?show=1" for n in range(40)],
+    "lilgym scatter, solution": [f"/lilgym@2/sound+scene=scatter/random/test/0/{n:06d}?show=1" for n in range(40)],
     "change gscan": [f"/change/gscan@1/sound/compositional/test/0/{n:06d}" for n in range(20)],
     "change reascan": [f"/change/reascan@2/sound/all/test/0/{n:06d}" for n in range(20)],
     "change clutrr": [f"/change/clutrr@2/sound/generalization_23/test_k4/0/{n:06d}" for n in range(20)],
@@ -67,9 +69,10 @@ async def pages(store: Path) -> None:
         for address in addresses:
             started = time.process_time()
             status = await _get(app, address)
-            costs.append(1000 * (time.process_time() - started))
+            costs.append((1000 * (time.process_time() - started), address))
             assert status == 200, address
-        print(f"{name:22} mean {sum(costs) / len(costs):6.1f} ms   worst {max(costs):6.1f} ms of CPU")
+        mean, (worst, where) = sum(cost for cost, _ in costs) / len(costs), max(costs)
+        print(f"{name:24} mean {mean:6.1f} ms   worst {worst:6.1f} ms of CPU ({where})")
 
 
 def browsing(store: Path, requests: int = 3_000) -> None:

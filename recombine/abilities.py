@@ -250,3 +250,21 @@ class Pairing(Protocol):
 
     def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
         """What is wrong with a pair, as sentences, by the oracle: wrong answers, or a difference in more than the facet."""
+
+
+@runtime_checkable
+class Programmed(Protocol):
+    """A family whose statements have programs: what a learned reader of statements needs of it."""
+
+    @property
+    def VALUE_WORDS(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """Kind of value -> word -> the program tokens that name it."""
+
+    def program_of(self, example: Example) -> str:
+        """The program of an example's statement, to learn from."""
+
+    def meanings(self, kind: str, programs: Sequence[str]) -> list[bytes]:
+        """The meaning of each program over scenes of a kind: equal bytes, equal values; empty if it is no use as a reading."""
+
+    def enact(self, example: Example, readings: Sequence[tuple[str, float]]) -> str:
+        """The answer that suits the readings (program, weight) of most weight. It reads inputs only."""

@@ -9,7 +9,8 @@ A module that also says `LEAN = True` promises that its functions make new array
 without reference counts, which otherwise take half of the time of small functions with many array arguments.
 
 Machine code is kept in the first of these folders that can be written: `RECOMBINE_CACHE`, beside the package, the user's cache
-folder. Without any, it is compiled in memory, and one line says so. Processes that start at the same time take turns to save.
+folder. Without any, it is compiled in memory, and one line says so. Of processes that start at the same time, one compiles; the
+others wait and load what it saved.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ COMPILE_FROM_ROWS = 2_000
 CACHE_VARIABLE = "RECOMBINE_CACHE"
 """Environment variable that names a folder for compiled kernels. Whoever can write to it can run code as the user."""
 LOCK, LOCK_SECONDS = "recombine.lock", 60.0
+TURN, TURN_SECONDS = "recombine.compiling", 600.0
+"""The lock of the process that compiles. Another one waits so long for the machine code, and then compiles for itself."""
 _ROWS: dict[str, int] = {}
 """Rows that this process has made interpreted, by kernel module."""
 LOAD_FROM_CALLS = 3_000
@@ -210,13 +213,63 @@ def _kept(dispatcher: Any, newest: float) -> Any:
     if folder is not None:
         with _numba_cache(None if folder == beside else folder):
             dispatcher._cache = _cache_class()(dispatcher.py_func)
+        dispatcher.compile = _in_turn(dispatcher.compile)
         _drop_stale(Path(dispatcher._cache.cache_path), Path(dispatcher.py_func.__code__.co_filename), newest)
     return dispatcher
 
 
+class _Turn:
+    """This process's right to compile. It is taken at the first function that no cache holds, and kept until that one is saved.
+
+    A process has at most one such lock, so two processes cannot wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self.threads, self.depth = threading.RLock(), 0
+        self.lock: contextlib.ExitStack | None = None
+
+    def take(self, folder: Path) -> bool:
+        """Wait for the turn. Whether there was anything to wait for: another process may have compiled the function meanwhile."""
+        from recombine.errors import FileError
+        from recombine.files import held
+
+        if self.lock is not None or not self.depth:
+            return False
+        self.lock = contextlib.ExitStack()
+        with contextlib.suppress(OSError, FileError):  # no turn can be had: compile without
+            folder.mkdir(parents=True, exist_ok=True)
+            self.lock.enter_context(held(folder / TURN, "another process compiles", TURN_SECONDS))
+        return True
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[None]:
+        """Compiling one function, and within it those that it calls."""
+        with self.threads:
+            self.depth += 1
+            try:
+                yield
+            finally:
+                self.depth -= 1
+                if not self.depth and self.lock is not None:
+                    self.lock.close()
+                    self.lock = None
+
+
+_TURN = _Turn()
+
+
+def _in_turn(compile_one: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(compile_one)
+    def compiled(signature: Any) -> Any:
+        with _TURN.scope():
+            return compile_one(signature)
+
+    return compiled
+
+
 @functools.cache
 def _cache_class() -> Any:
-    """Numba's cache, made safe: processes take turns to save, and a cache that cannot be used never ends a job."""
+    """Numba's cache, made safe: processes take turns, and a cache that cannot be used never ends a job."""
     caching: Any = importlib.import_module("numba.core.caching")
 
     from recombine.errors import FileError
@@ -224,6 +277,12 @@ def _cache_class() -> Any:
 
     class Cache(caching.FunctionCache):  # type: ignore[misc]
         def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = self._load(sig, target_context)
+            if found is None and _TURN.take(Path(self.cache_path)):
+                found = self._load(sig, target_context)
+            return found
+
+        def _load(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)
             except Exception:  # damaged, or of another machine: whatever is wrong with it, it is compiled anew

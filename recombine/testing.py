@@ -44,6 +44,8 @@ WHOLE_ROWS = 25_000
 """Finite parts up to this size are compared whole, where a check needs that."""
 KNOWN_FORMS = 200
 """Parts whose canonical forms are kept for the next check."""
+KNOWN_ROWS = 16
+"""Batches that are kept for the next check: the checks of one part look at the same few rows."""
 HOSTILE = ("", " ", "\0", "x" * 100_000, "__import__('os').system('x')", "I_WALK " * 20_000, "🙂", "[[" * 5_000, "\ud800")
 """Answers that must score nothing and raise nothing."""
 
@@ -101,13 +103,13 @@ def check_purity(family: Family, job: Job) -> Iterator[str]:
     if len(whole) != stop or not stop:
         yield f"rows 0 to {stop} were asked for, and {len(whole)} came"
         return
-    if not _same(family, whole, _rows(family, job, 0, stop)):
+    if not _same(family, whole, _fresh(family, job, 0, stop)):
         yield "the same job gives other rows"
     middle = stop // 3
-    pieces = [_rows(family, job, *edges) for edges in ((0, middle), (middle, stop)) if edges[0] < edges[1]]
+    pieces = [_fresh(family, job, *edges) for edges in ((0, middle), (middle, stop)) if edges[0] < edges[1]]
     if not _same(family, whole, columns.join(pieces)):
         yield "slices do not join to the whole"
-    last = _rows(family, job, stop - 1, stop)
+    last = _fresh(family, job, stop - 1, stop)
     if last.row(0) != whole.row(stop - 1):
         yield f"row {stop - 1} alone is another row than among its neighbours"
 
@@ -376,13 +378,24 @@ def compare_golden(kept: Mapping[str, Any], made: Mapping[str, Any]) -> list[str
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _rows(family: Family, job: Job, start: int, stop: int) -> Batch:
+def _fresh(family: Family, job: Job, start: int, stop: int) -> Batch:
+    """Rows made now."""
     return family.generate(job.rows(start, stop))
+
+
+def _rows(family: Family, job: Job, start: int, stop: int) -> Batch:
+    """The same rows, made once for the checks that follow each other; `check_purity` sees to it that making them anew changes none."""
+    key = (id(family), job.key, start, stop)
+    if key not in _MADE:
+        while len(_MADE) >= KNOWN_ROWS:
+            del _MADE[next(iter(_MADE))]  # the oldest
+        _MADE[key] = family, _fresh(family, job, start, stop)
+    return _MADE[key][1]
 
 
 def _has_row(family: Family, job: Job, row: int) -> bool:
     try:
-        return len(_rows(family, job, row, row + 1)) > 0
+        return len(_fresh(family, job, row, row + 1)) > 0
     except (RecombineError, IndexError):
         return False
 
@@ -393,11 +406,13 @@ def _forms(family: Family, job: Job, rows: int) -> NDArray[np.uint64]:
     if key not in _KNOWN:
         if len(_KNOWN) >= KNOWN_FORMS:
             _KNOWN.clear()
-        _KNOWN[key] = canonical_words(family, _rows(family, job, 0, rows))
-    return _KNOWN[key]
+        _KNOWN[key] = family, canonical_words(family, _fresh(family, job, 0, rows))
+    return _KNOWN[key][1]
 
 
-_KNOWN: dict[tuple[int, str, int], NDArray[np.uint64]] = {}
+_MADE: dict[tuple[int, str, int, int], tuple[Family, Batch]] = {}
+_KNOWN: dict[tuple[int, str, int], tuple[Family, NDArray[np.uint64]]] = {}
+"""By the family's identity, with the family, so that no other one can take its place in memory."""
 
 
 def _same_forms(family: Family, a: Job, b: Job) -> bool:

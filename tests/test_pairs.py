@@ -14,6 +14,7 @@ from recombine.cli import main
 from recombine.errors import FileError, UnknownName, UsageError
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.pairs import score_pairs
+from recombine.evaluate.statistics import interval
 from recombine.families import family
 from recombine.jobs import make_job
 from recombine.pairs import Pair, facets_of, make_pairs, read_pairs, write_pairs
@@ -96,6 +97,20 @@ def test_scores_by_hand() -> None:
         score_pairs(pairs, {"other": {**perfect, "nosuch/1": Answer("nosuch/1", "x")}})
     half = score_pairs(pairs, {"half": dict(list(perfect.items())[:10])}, "wrong")[0]
     assert (half.both_right, half.neither) == (5, 35)
+
+
+def test_pairs_of_one_command_are_one_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """gSCAN's command stands among the inputs, not in `meta`; pairs of the same command are not independent."""
+    pairs = some("gscan", "verb", 3)
+    seen: list[list[str]] = []
+
+    def spy(values: list[float], clusters: list[str]) -> object:
+        seen.append(list(clusters))
+        return interval(values, clusters)
+
+    monkeypatch.setattr("recombine.evaluate.pairs.interval", spy)
+    score_pairs(pairs, {"blind": {name: Answer(name, "walk") for pair in pairs for name, _ in pair.members()}})
+    assert seen[0] == [str(pair.first.inputs["command"]) for pair in pairs]
 
 
 def test_invariance_by_hand() -> None:

@@ -1,6 +1,7 @@
 """Score answers, and say what went wrong and how sure we are.
 
 Answers are JSON lines with `id` and `answer`. Writes index.html (self-contained), report.md and report.json.
+With `--as FAMILY` the data are a file in a released layout, such as an example of one's own that the playground saved.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="DIR",
         help="a folder made by recombine generate, or a suite; may be repeated for one joint report",
+    )
+    parser.add_argument(
+        "--as",
+        dest="family",
+        metavar="FAMILY",
+        help="--data is a file in the released layout of this family; the ids are printed if no answers are given",
     )
     parser.add_argument(
         "--answers",
@@ -91,6 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.files import own_file, own_folder, write_text
     from recombine.pairs import is_pairs
 
+    if arguments.family:
+        return _run_file(arguments)
     if any(is_pairs(folder) for folder in arguments.data):
         return _run_pairs(arguments)
     out = own_folder(arguments.out, REPORT) if arguments.out else None
@@ -152,6 +161,26 @@ def _answers(words: Sequence[str]) -> dict[str, dict[str, Answer]]:
             raise UsageError(f"two runs are called {shown(name)}; name them apart: --answers first=FILE --answers second=FILE.")
         found[name] = read_answers(path)
     return found
+
+
+def _run_file(arguments: argparse.Namespace) -> int:
+    """Score answers to the rows of a file in a released layout."""
+    from recombine.evaluate.released import HEADER, findings, read_examples, score_file
+
+    refused = [name for name in ("baselines", "part", "rows", "where", "out", "figures", "latex") if getattr(arguments, name)]
+    if refused or len(arguments.data) > 1:
+        raise UsageError("--as takes one file, --answers, --missing and --json; generate a folder for everything else.")
+    examples = read_examples(Path(arguments.data[0]), arguments.family)
+    if not arguments.answers:
+        ids = ", ".join(shown(name) for name in list(examples)[:5])
+        more = f" and {len(examples) - 5:,} more" if len(examples) > 5 else ""
+        raise UsageError(f"--as needs --answers FILE, with one line for each of these ids: {ids}{more}.")
+    scores = score_file(examples, _answers(arguments.answers), arguments.missing)
+    if arguments.json:
+        print_json(findings(scores))
+    else:
+        print_table("", HEADER, [score.row for score in scores])
+    return 0
 
 
 def _run_pairs(arguments: argparse.Namespace) -> int:

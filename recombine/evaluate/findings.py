@@ -51,6 +51,7 @@ def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
             "asked": run.asked or len(run.records),
             "answered": run.answered,
             "coverage": run.coverage,
+            "acted": run.is_acted,
             "accuracy": _interval(run.accuracy()),
             "accuracy_of_answered": _interval(run.answered_accuracy()),
             "statuses": run.statuses(),

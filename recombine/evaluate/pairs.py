@@ -14,6 +14,7 @@ from recombine.charts import bars
 from recombine.core import Example
 from recombine.errors import UsageError
 from recombine.evaluate.answers import Answer
+from recombine.evaluate.rows import cluster_of
 from recombine.evaluate.scoring import LONGEST_ANSWER
 from recombine.evaluate.statistics import Interval, interval
 from recombine.pages import page, table
@@ -77,7 +78,7 @@ def _score(run: str, pairs: Sequence[Pair], given: Mapping[str, Answer]) -> Face
         is_same = said[0] is not None and said[0] == said[1]
         same.append(is_same)
         follows.append(float(is_same if kind == "invariance" else None not in said and not is_same))
-        clusters.append(str(pair.first.meta.get(pair.first.family.CLUSTER, pair.first.id)))
+        clusters.append(cluster_of(pair.first))
     return FacetScore(
         run, pairs[0].facet, kind, len(pairs),
         sum(a and b for a, b in rights), sum(a and not b for a, b in rights), sum(b and not a for a, b in rights),

@@ -72,6 +72,11 @@ class Run:
         return sum(record.status != "missing" for record in self.records)
 
     @property
+    def is_acted(self) -> bool:
+        """Whether the rows were acted in, turn by turn, instead of being answered at once."""
+        return any("turns" in record.detail for record in self.records)
+
+    @property
     def coverage(self) -> str:
         """`300 of 2,000 rows answered`, where some are missing; else ""."""
         asked = self.asked or len(self.records)

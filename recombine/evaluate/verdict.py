@@ -12,8 +12,14 @@ PLAIN = tuple(name for name in ANSWERERS if name not in ("oracle", MADE_UP))
 
 
 def coverage_lines(found: Mapping[str, Any]) -> list[str]:
-    """Which rows are scored, if not all; then a sentence for every run that leaves rows unanswered."""
+    """Which rows are scored, if not all; who acted; then a sentence for every run that leaves rows unanswered."""
     chosen = [f"Only rows that fit: {found['where']}."] if found["where"] else []
+    acted = dict.fromkeys(name for part in found["parts"].values() for name, run in part["runs"].items() if run["acted"])
+    if acted:
+        chosen.append(
+            f"{', '.join(acted)} acted turn by turn: a solved episode is right, whatever way it took. Runs that answered at once "
+            "must give the exact answer, so their figures are not of the same task."
+        )
     return chosen + [
         f"{name} on {key}: {run['coverage']}; {run['accuracy_of_answered']['mean']:.1%} of those are right."
         for key, part in found["parts"].items()

@@ -10,6 +10,7 @@ from typing import Any
 
 from recombine.errors import FileError, UsageError, shown
 from recombine.evaluate.replies import PARSER_VERSION, parse_reply
+from recombine.evaluate.rows import cluster_of
 from recombine.evaluate.statistics import interval
 from recombine.exams.document import Exam, Revealed, read_exam, read_revealed
 from recombine.exams.faults import (
@@ -192,7 +193,7 @@ def _value(question: Question, line: Mapping[str, Any]) -> float:
 
 def _figures(scored: Sequence[tuple[Question, float]]) -> dict[str, Any]:
     """Items, right ones, and accuracy with its 95 % interval, clustered as everywhere; null where there are too few clusters."""
-    clusters = [f"{q.section}:{q.example.meta.get(q.example.family.CLUSTER, q.example.id)}" for q, _ in scored]
+    clusters = [f"{q.section}:{cluster_of(q.example)}" for q, _ in scored]
     found = interval([value for _, value in scored], clusters)
     shares = {"accuracy": found.mean, "low": found.low, "high": found.high}
     return {

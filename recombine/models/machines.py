@@ -98,6 +98,13 @@ MACHINES: dict[str, Entry] = {
         "learnt reader of facts and learnt rules of composition (clutrr, from text)",
         ("first", "second", "makes", "p"),
     ),
+    "scene-machine": Entry(
+        "recombine.models.scene_machine:SceneMachine",
+        "recombine.models.scene_machine_train:train",
+        "statement, scene",
+        "learnt reader of statements into programs, and a search for edits (lilgym)",
+        ("words", "other words", "in the program", "pairs"),
+    ),
 }
 """Every machine of `recombine train`, by name."""
 

@@ -249,7 +249,9 @@ class _Attend(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, kind: str, pre: Tensor | None, steps: int, *given: Any) -> Any:
-        keys, values, to_gates, mask, start, memory, weight, bias, scorer = given  # flat, because autograd looks for tensors here
+        keys, values, to_gates, mask, start, memory, weight, bias, scorer = (
+            given  # flat, because autograd looks for tensors here
+        )
         batch, places, units = keys.shape
         hidden, kept = _states(steps, start, memory)
         cell = CELLS[kind](hidden, kept)

@@ -30,6 +30,7 @@ def make_app(settings: Settings) -> App:
         Route("/files/{root:int}/{relative:path}", guarded(pages.files_page), methods=BOTH),
         Route("/studies", guarded(people.studies_page), methods=BOTH),
         Route("/studies/{study}", guarded(people.study_page), methods=GET),
+        Route("/studies/{study}/live", guarded(people.live_counts), methods=GET),
         Route("/studies/{study}/files/{name}", guarded(people.export_file), methods=GET),
         Route("/take/{link}", guarded(people.consent_page), methods=BOTH),
         Route("/take/{link}/next", guarded(people.task_page), methods=BOTH),

@@ -128,7 +128,7 @@ def asked(example: Example, view: View) -> dict[str, str]:
     board = board_of(example)
     head, gap, rest = board.question(example).partition("\n\n")
     is_drawn = bool(view.svg and gap)
-    given = board.picture(example, "", "") if isinstance(board, OutputBoard) else ""
+    given = board.picture(example, "", ()) if isinstance(board, OutputBoard) else ""
     return {"question": head if is_drawn else f"{head}{gap}{rest}", "in_words": rest if is_drawn else "", "given": given}
 
 
@@ -147,7 +147,7 @@ def solution(example: Example, query: Mapping[str, str]) -> dict[str, Any]:
         "number": number,
         "shortcuts": told.shortcuts,
         "reader": chosen,
-        "picture": board.picture(example, answer, told.steps[number - 1] if number else ""),
+        "picture": board.picture(example, answer, told.steps[:number]),
         "film": board.film(example),
         "problems": example.validate(),
         "facets": _facets(example),

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from recombine.errors import RecombineError
+from recombine.serve import sources
 from recombine.serve.guard import LOG, Refused, Visit
 
 T = TypeVar("T")
@@ -47,6 +48,8 @@ async def work(request: Request, task: Callable[..., T], *arguments: Any) -> T:
     try:
         return await asyncio.wait_for(loop.run_in_executor(_POOL, functools.partial(task, *arguments)), seconds)
     except TimeoutError:
+        if sources.warming():
+            raise Refused(503, "The server compiles a family's kernels, once. Reload the page in a minute.") from None
         raise Refused(503, f"This took longer than {seconds:g} seconds and was given up.") from None
 
 

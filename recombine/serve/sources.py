@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import secrets
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -92,12 +93,30 @@ def _misleads(example: Example, reader: str) -> bool:
 # --- by id -----------------------------------------------------------------------------------------------------------
 
 
-@functools.cache
+_WARMED: set[str] = set()
+_WARMING = threading.Lock()
+
+
 def _warm(name: str) -> None:
-    """Load the family's compiled kernels once: a server makes many single rows, and a rare row is slow without them."""
-    family = find_family(name)
-    job = make_job(family, recipe="sound")
-    family.generate(job.rows(0, min(job.stop, WARM_ROWS)))
+    """Make, explain and check a few rows once, so that the family's kernels are compiled and its tables are loaded."""
+    if name in _WARMED:
+        return
+    with _WARMING:
+        if name in _WARMED:
+            return
+        family = find_family(name)
+        job = make_job(family, recipe="sound")
+        batch = family.generate(job.rows(0, min(job.stop, WARM_ROWS)))
+        for row in range(len(batch)):
+            example = family.example(batch, row)
+            example.explain()
+            example.validate()
+        _WARMED.add(name)
+
+
+def warming() -> bool:
+    """Whether a family is being prepared now."""
+    return _WARMING.locked()
 
 
 @functools.lru_cache(maxsize=512)

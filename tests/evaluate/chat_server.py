@@ -111,11 +111,14 @@ class _Handler(BaseHTTPRequestHandler):
         pieces += [{"choices": [{"delta": {"content": text[i : i + 3]}}]} for i in range(0, len(text), 3)]
         if not broken:
             pieces += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}]
-            pieces += [{"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}]
+            pieces += [{"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}}]
         for number, piece in enumerate(pieces):
             if number == 2 and silent_seconds:
                 time.sleep(silent_seconds)
-            self.wfile.write(f"data: {json.dumps(piece)}\n\n".encode())
+            for choice in piece["choices"]:
+                choice.setdefault("index", 0)
+            whole = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "echo-1", **piece}
+            self.wfile.write(f"data: {json.dumps(whole)}\n\n".encode())
             self.wfile.flush()
         self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True

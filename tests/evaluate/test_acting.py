@@ -18,6 +18,9 @@ from recombine.episodes import Episode
 from recombine.errors import FileError, RecombineError, UnknownName
 from recombine.evaluate.acting import Acting, played_so_far, score_episode, turn_key
 from recombine.evaluate.answers import Answer, read_answers
+from recombine.evaluate.evaluate import evaluate
+from recombine.evaluate.findings import findings
+from recombine.evaluate.verdict import coverage_lines
 
 _SPEC = importlib.util.spec_from_file_location("chat_server", Path(__file__).with_name("chat_server.py"))
 assert _SPEC is not None and _SPEC.loader is not None
@@ -237,6 +240,20 @@ def test_evaluate_believes_the_replies_and_not_the_verdict_beside_them() -> None
     scan = load("scan", size=1)[0]
     with pytest.raises(FileError, match="cannot be acted in"):
         score_episode(scan, Answer(scan.id, "", None, {"episode": told}))
+
+
+def test_a_report_says_who_acted(tmp_path: Path) -> None:
+    """An episode is right by its end, an answer only word by word: the two are not compared in silence."""
+    folder = recombine.generate("gscan", tmp_path / "data", split="target_lengths", part="test", size=3)
+    data = load(str(folder.path))
+    told = {"sight": "text", "with_rules": False, "settings": {}, "replies": ["STOP"]}
+    acted = {row.id: Answer(row.id, "", None, {"episode": told}) for row in data}
+    at_once = {row.id: Answer(row.id, row.answer) for row in data}
+    found = findings(evaluate(folder, {"actor": acted, "speaker": at_once}))
+    (line,) = [line for line in coverage_lines(found) if "acted" in line]
+    assert line.startswith("actor acted turn by turn")
+    assert "speaker" not in line
+    assert not any("acted" in line for line in coverage_lines(findings(evaluate(folder, {"speaker": at_once}))))
 
 
 def test_mistakes_of_an_episode_have_names() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from recombine.core import Example
@@ -10,6 +12,7 @@ from recombine.errors import UsageError
 from recombine.families import OURS, family
 from recombine.jobs import make_job
 from recombine.serve.boards import board_of
+from recombine.serve.boards.base import MARK
 from recombine.serve.pages import judged
 
 SCATTER = "lilgym@2/sound+scene=scatter+start=scratch/random/test/0/000000"
@@ -66,6 +69,49 @@ def test_a_click_on_the_target_is_the_right_answer_and_elsewhere_is_not(name: st
         assert (state == example.answer) is is_right
         assert f"row {thing.row + 1}, column {thing.column + 1}" in said
     assert board.act(example, "walk", "click:1,1", {}) == ("walk", "There is no object in that cell.")
+
+
+def _rings(example: Example, number: int) -> set[tuple[float, ...]]:
+    """(x, y, side) of the rings that a step of the proof adds to the picture."""
+    svg = board_of(example).picture(example, None, example.explain().steps[:number])
+    found = re.findall(rf'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)"[^>]*stroke="{MARK}"', svg)
+    return {tuple(float(value) for value in ring) for ring in found}
+
+
+def test_a_step_of_a_scenes_proof_rings_what_it_names() -> None:
+    example = example_of("lilgym@2/sound+scene=scatter/random/test/0/000002")
+    steps, item = example.explain().steps, example.world.items[6]
+    number = next(n for n, step in enumerate(steps, 1) if "x = small blue square 6 (middle)" in step)
+    assert _rings(example, number) == {(140 * item.box + item.x - 2, item.y - 2, item.size + 4)}
+    added = next(n for n, step in enumerate(steps, 1) if step.startswith("ADD"))
+    assert _rings(example, added) == {(360 - 2, 0 - 2, 24)}
+    assert _rings(example, 0) == _rings(example, len(steps)) == set()
+
+
+def test_two_equal_edits_of_a_proof_ring_different_blocks() -> None:
+    job = make_job(family("lilgym"), "random", "test", "sound", 0, {"scene": "tower"})
+    twice = re.compile(r"REMOVE (\w+); REMOVE \1;")
+    example = next(e for e in map(example_of, map(job.id, range(400))) if twice.search(e.answer))
+    steps = example.explain().steps
+    first = next(n for n, step in enumerate(steps, 1) if step.startswith("REMOVE"))
+    place = example.answer[: twice.search(example.answer).start()].count(";")
+    one, two = (_rings(example, first + place + k) for k in range(2))
+    assert len(one) == len(two) == 1
+    assert one != two
+    assert "the left box" not in steps[0] or (1.0, 1.0, 98.0) in _rings(example, 1)
+
+
+def test_a_step_of_an_abstract_proof_rings_its_objects_in_the_right_grid() -> None:
+    example = _example("abstract")
+    steps, task = example.explain().steps, example.world
+    side, row = task.test.size * 64, len(task.demonstrations)
+    thing = task.test.things[0]
+    number = next(n for n, step in enumerate(steps, 1) if step.startswith("In the test input"))
+    reach = (thing.size if thing.is_box else 1) * 64 - 2
+    assert _rings(example, number) == {(20 + 64 * thing.column + 1, 20 + row * (side + 24) + 24 + 64 * thing.row + 1, reach)}
+    shown = _rings(example, next(n for n, step in enumerate(steps, 1) if step.startswith("Demonstration 2:")))
+    assert {x > 20 + side for x, _, _ in shown} == {False, True}  # what goes is ringed in the input, what comes in the output
+    assert all(20 + (side + 24) < y < 20 + 2 * (side + 24) for _, y, _ in shown)
 
 
 def test_an_impossible_action_is_explained() -> None:

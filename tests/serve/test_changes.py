@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from recombine.cli import main
 from recombine.data.audit import audit
 from recombine.data.ids import example_of
 from recombine.errors import UsageError
+from recombine.evaluate.released import read_examples
 from recombine.families import family
 from recombine.jobs import make_job
 from recombine.serve.changes import editor_of
@@ -36,6 +38,36 @@ def test_an_unchanged_example_has_its_answer_and_is_saved_without_fault(name: st
     path.write_text(saved.text)
     report = audit(path, saved.family)
     assert (report.checked, report.problems) == (1, ())
+
+
+@pytest.mark.parametrize("name", CHANGEABLE)
+def test_an_example_of_ones_own_is_evaluated(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = example_of(_id(name))
+    editor = editor_of(example)
+    saved = editor.saved(editor.begin(example))
+    path, answers = tmp_path / saved.name, tmp_path / "me.jsonl"
+    path.write_text(saved.text)
+    own = next(iter(read_examples(path, name).values()))
+    words = ["evaluate", "--data", str(path), "--as", name]
+    assert main(words) == 2
+    assert own.id in capsys.readouterr().err
+    named = next(s for s in own.explain().shortcuts if s.answer is not None and s.name in own.score(s.answer).mistakes)
+    known = own.answer or example.answer  # a released scene has a target, but no plan
+    for answer, right, mistake in ((known, 1.0, None), (named.answer, 0.0, named.name)):
+        answers.write_text(json.dumps({"id": own.id, "answer": answer}) + "\n")
+        assert main([*words, "--answers", str(answers), "--json"]) == 0
+        (row,) = json.loads(capsys.readouterr().out)["me"]["rows"]
+        assert row["value"] == right
+        assert mistake is None or mistake in row["mistakes"]
+    answers.write_text(json.dumps({"id": "another", "answer": "x"}) + "\n")
+    assert main([*words, "--answers", str(answers)]) == 2
+    answers.write_text("")
+    assert main([*words, "--answers", str(answers)]) == 2
+    assert main([*words, "--answers", str(answers), "--missing", "wrong"]) == 0
+    assert main([*words, "--answers", str(answers), "--out", str(tmp_path / "out")]) == 2
+    path.write_text("{}")
+    assert main([*words, "--answers", str(answers)]) == 2
+    assert "Traceback" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["gscan", "reascan"])

@@ -342,3 +342,48 @@ def test_an_export_never_writes_into_a_foreign_folder(tmp_path: Path) -> None:
     assert [(p.name, p.read_text()) for p in out.iterdir()] == [("people-all-1.jsonl", "years of work")]
     assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(tmp_path / "new")]) == 0
     assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(tmp_path / "new")]) == 0
+
+
+def test_a_studys_page_is_told_new_counts(client: Any, code: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recombine.serve.studies import pages
+
+    monkeypatch.setattr(pages, "LIVE_SECONDS", 0.3)
+    monkeypatch.setattr(pages, "LIVE_PAUSE", 0.01)
+    visitor = client()
+    fields = {"csrf": code(visitor.get("/studies").text), "title": "T", "conditions": "scan/length/test=2"}
+    made = visitor.post("/studies", data=fields)
+    assert f'data-live="{made.url.path}/live"' in made.text
+    link = f"/take/{made.text.split('href=' + chr(34) + '/take/')[1].split(chr(34))[0]}"
+    looks = iter(range(100))
+    counts = Store.counts
+
+    def joined_at_the_third_look(store: Store, study: str) -> dict[str, int]:
+        if next(looks) == 2:
+            store.join(store.link(link.removeprefix("/take/")))
+        return counts(store, study)
+
+    monkeypatch.setattr(Store, "counts", joined_at_the_third_look)
+    told = visitor.get(f"{made.url.path}/live")
+    assert told.headers["content-type"].startswith("text/event-stream")
+    events = [json.loads(line[6:]) for line in told.text.splitlines() if line.startswith("data: ")]
+    assert [event["people"] for event in events] == [0, 1]  # once now, once when it changed
+    assert visitor.get("/studies/nothing/live").status_code == 404
+    monkeypatch.setattr(pages, "MOST_WATCHERS", 0)
+    assert visitor.get(f"{made.url.path}/live").status_code == 503
+
+
+def test_the_next_item_is_found_by_counting_offers_once(store: Store) -> None:
+    """Work is counted in SQLite's own steps, so the figure is the same on every machine."""
+    items = [("answer", f"part {n % 3}", False, {"id": str(n)}) for n in range(400)]
+    link = store.links(store.create("T", {"groups": ["all"]}, items))[0]
+    people = [store.join(link) for _ in range(20)]
+    for _ in range(5):
+        for person in people:
+            offer = store.offer(person, link, 100, 2)
+            assert offer is not None
+            store.give_answer(person, offer.item, "x", 3, 0)
+    thousands = [0]
+    store._db.set_progress_handler(lambda: thousands.__setitem__(0, thousands[0] + 1), 1000)
+    store.offer(people[0], link, 100, 2)
+    store._db.set_progress_handler(None, 0)
+    assert thousands[0] < 100

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from recombine import kernels
+from recombine.errors import FileError
+from recombine.files import held
 
 PROGRAM = """
 import os, sys
@@ -80,6 +82,31 @@ def test_two_first_starts_at_once(tmp_path: Path) -> None:
     told = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0, 0], told
     assert len(set(told)) == 1
+
+
+def test_only_one_of_the_processes_that_start_at_once_compiles(tmp_path: Path) -> None:
+    program = PROGRAM.replace("print(", "print(sum(found.below.stats.cache_misses.values()), ")
+    env = {**os.environ, "RECOMBINE_CACHE": str(tmp_path / "cache")}
+    several = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=env) for _ in range(3)]
+    told = sorted(process.communicate()[0].split()[:2] for process in several)
+    assert told == [["0", "same"], ["0", "same"], ["1", "same"]]
+
+
+def test_a_function_that_fails_to_compile_gives_the_turn_back(tmp_path: Path) -> None:
+    first, second = kernels._Turn(), kernels._Turn()
+
+    def fail() -> None:
+        with first.scope(), first.scope():
+            assert first.take(tmp_path)
+            assert not first.take(tmp_path / "other"), "one lock at a time"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with second.scope():
+        assert second.take(tmp_path)
+        with held(tmp_path / "free", "", 0.0), pytest.raises(FileError), held(tmp_path / kernels.TURN, "taken", 0.0):
+            pass
 
 
 def test_a_full_disk_does_not_end_a_job(tmp_path: Path) -> None:

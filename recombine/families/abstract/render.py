@@ -58,7 +58,7 @@ def picture(task: Task, output: Scene | None, title: str = "") -> Canvas:
     if title:
         canvas.write(EDGE, EDGE + 10, title, size=13, fill=INK, bold=True)
     for k, (before, after) in enumerate(rows):
-        y = top + k * (side + LABEL) + LABEL
+        y = corner(task, k, is_output=False, has_title=bool(title))[1]
         name = "test" if k == len(rows) - 1 else f"demonstration {k + 1}"
         canvas.write(EDGE, y - 7, f"{name}: input", size=12, fill=FAINT)
         canvas.write(EDGE + side + GAP, y - 7, f"{name}: output", size=12, fill=FAINT)
@@ -70,6 +70,13 @@ def picture(task: Task, output: Scene | None, title: str = "") -> Canvas:
         canvas.polygon(((tip, middle), (tip - 8, middle - 5), (tip - 8, middle + 5)), fill=INK)
         _paint_scene(canvas, after, EDGE + side + GAP, y, task.test.size)
     return canvas
+
+
+def corner(task: Task, row: int, *, is_output: bool, has_title: bool = False) -> tuple[float, float]:
+    """The upper left corner of one grid in `picture`; row 0 is the first demonstration, the last row is the test."""
+    side = task.test.size * CELL
+    y = EDGE + (LABEL if has_title else 0.0) + row * (side + LABEL) + LABEL
+    return (EDGE + side + GAP if is_output else EDGE), y
 
 
 def _paint_scene(canvas: Canvas, scene: Scene | None, x: float, y: float, size: int = 0) -> None:

@@ -16,7 +16,16 @@ from recombine.families.abstract import task_kernel as kernel
 from recombine.families.abstract.answers import Scene, read_answer, scene_of
 from recombine.families.abstract.effect_kernel import CODE_BASE
 from recombine.families.abstract.oracle import world_of
-from recombine.families.abstract.oracle_elimination import Elimination, Group, causes, dissenters, eliminate, fitting, ordered
+from recombine.families.abstract.oracle_elimination import (
+    Elimination,
+    Group,
+    causes,
+    dissenters,
+    eliminate,
+    fitting,
+    ordered,
+    readings_of,
+)
 from recombine.families.abstract.oracle_space import DEPTHS, World, descriptions, view
 from recombine.families.abstract.plan import N_PHRASES, PATTERNS, Form
 from recombine.families.abstract.rows import changed, unpack
@@ -30,6 +39,8 @@ WORLDS = 12
 """Worlds among which each of them is chosen."""
 RULES = 8
 """Rules that are tried as the true one."""
+WORLD_TRIES = 1_000
+"""Draws for each world: some rules rarely apply, and a task may hang on one of them."""
 SURVEYED = 200
 """Tasks of a file for which the question is answered."""
 Pair = tuple[Scene, Scene]
@@ -93,15 +104,16 @@ def survey(examples: Sequence[Example]) -> dict[str, Any]:
 
 def _true_rules(found: Elimination, test: World, output: World, side: int) -> list[tuple[Form, str]]:
     """A few rules that fit the demonstrations and give the answer, the simplest first."""
-    rules: dict[tuple[Form, str], None] = {}
+    counts: Counter[tuple[Form, str]] = Counter()
     for group in found.groups:
         allowed = causes(test, output, side, group.deed)
         rows = fitting(view(ordered(test), group.reading[0]), group.depth, group.rows, group.reading[1], allowed)
-        for row in rows[:RULES].tolist():
-            head, bond, child, bond2, child2 = descriptions(group.depth)[row].tolist()
+        for head, bond, child, bond2, child2 in descriptions(group.depth)[rows].tolist():
             form = Form(PATTERNS.index(group.depth), head, bond * N_PHRASES + child, bond2 * N_PHRASES + child2)
-            rules[form, " and ".join(" ".join(act) for act in group.deed)] = None
-    return list(rules)[:RULES]
+            counts[form, " and ".join(" ".join(act) for act in group.deed)] += 1
+    # A rule whose readings disagree cannot be told apart from itself: demonstrations never settle it.
+    whole = [rule for rule, count in counts.items() if count == len(readings_of(PATTERNS[rule[0].pattern]))]
+    return whole[:: max(1, len(whole) // RULES)][:RULES] or list(counts)[:1]
 
 
 def _settled(found: Elimination, rule: tuple[Form, str], test: tuple[World, World], side: int, against: int) -> Settlement:
@@ -141,7 +153,7 @@ def _worlds(rule: tuple[Form, str], side: int, number: int) -> Sequence[Pair]:
     settings = np.zeros(kernel.N_SETTINGS, dtype=np.int64)
     settings[kernel.S_GRID] = side
     settings[kernel.S_LOW], settings[kernel.S_HIGH] = DEEP_OBJECTS
-    settings[kernel.S_WORLD_TRIES] = 20
+    settings[kernel.S_WORLD_TRIES] = WORLD_TRIES
     desk = generate.desk_of(settings)
     run = kernels.load(generate.KERNEL_NAME, compiled=kernels.is_ready(generate.KERNEL_NAME))
     rng = np.array([keys.state("abstract", "settle", form.encode(), operation, number)], dtype=np.uint64)

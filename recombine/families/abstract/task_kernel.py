@@ -36,7 +36,6 @@ from recombine.families.abstract.world_kernel import (
     suits,
 )
 from recombine.grid.codes import COLUMN, ROW, SHAPE, SIZE
-from recombine.grid.kernel import popcount
 
 KERNEL = True
 LEAN = True
@@ -253,13 +252,27 @@ def choose(desk: Desk, grammar: Grammar, settings: Ints, form: int, op: Ints, or
     return size if left == 0 else -1
 
 
+def foreign_objects(things: Ints, others: Ints, n: int) -> Any:
+    """How many objects of one world of n objects the other does not hold, with the same attributes in the same cell."""
+    count = n
+    for i in range(n):
+        for j in range(n):
+            is_same = True
+            for a in range(N_FIELDS):
+                is_same = is_same and others[i, a] == things[j, a]
+            if is_same:
+                count -= 1
+                break
+    return count
+
+
 def draw_twin(desk: Desk, grammar: Grammar, settings: Ints, op: Ints, order: Ints, survivors: Ints, rng: Words) -> Any:
     """A single demonstration: the test world, edited object by object as long as one test output is left.
 
     Returns the number of hypotheses left, or -1 if fewer than TWIN_OBJECTS objects could be changed.
     """
     n, grid, things = desk.counts[0], settings[S_GRID], desk.things[1]
-    desk.counts[1], edited = n, 0
+    desk.counts[1] = n
     for i in range(n):
         for a in range(N_FIELDS):
             things[i, a] = desk.things[0, i, a]
@@ -278,12 +291,10 @@ def draw_twin(desk: Desk, grammar: Grammar, settings: Ints, op: Ints, order: Int
             desk.effects[1] = suits(things, n, grid, desk.fits[1], desk.rel[1], desk.rule, op)
             if desk.effects[1] != NO_EFFECT:
                 is_settled = first_hypotheses(desk, grammar, settings, 1) != FULL and desk.tally[RIVALS] == 0
-        if is_settled:
-            edited |= 1 << i
-        else:
+        if not is_settled:
             things[i, a] = old
             things[i, ROW], things[i, COLUMN] = old_row, old_column
-    if popcount(edited) < TWIN_OBJECTS:
+    if foreign_objects(desk.things[0], things, n) < TWIN_OBJECTS:
         return -1
     look(things, n, desk.sets, desk.fits[1], desk.rel[1])
     desk.effects[1] = suits(things, n, grid, desk.fits[1], desk.rel[1], desk.rule, op)

@@ -16,7 +16,7 @@ from recombine.core import Batch, ColumnType, Example, Job, RowExample, RowField
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
 from recombine.families.gscan.facets import facet_columns
-from recombine.families.gscan.plan import TEMPLATES, commands, parse_command, spoken
+from recombine.families.gscan.plan import TEMPLATES, commands, parse_any, spoken
 from recombine.families.gscan.release import pool
 from recombine.families.gscan.rows import COMPILE_FROM_ROWS, LOAD_FROM_ROWS, Rows
 from recombine.families.gscan.sound import kernel as names
@@ -74,7 +74,7 @@ _UNBOUNDED = 1 << 40
 def generate(job: Job) -> Batch:
     """Rows [job.start, job.stop) of the part."""
     if wording.is_natural(job):
-        return wording.reworded(job, generate(wording.plain_job(job)), lambda text: spoken(parse_command(text)))
+        return wording.reworded(job, generate(wording.plain_job(job)), lambda text: spoken(parse_any(text)))
     picked = pick(job, np.arange(job.start, job.stop, dtype=np.int64))
     if picked is not None:
         return replace(picked, start=job.start, indices=None)
@@ -93,7 +93,7 @@ def pick(job: Job, rows: NDArray[np.int64]) -> Batch | None:
         return None
     if wording.is_natural(job):
         made = pick(wording.plain_job(job), rows)
-        return None if made is None else wording.reworded(job, made, lambda text: spoken(parse_command(text)))
+        return None if made is None else wording.reworded(job, made, lambda text: spoken(parse_any(text)))
     items = pool.listed(job)
     last = int(rows.max()) if len(rows) else 0
     if last >= len(items):
@@ -295,7 +295,7 @@ def _job_meta(job: Job) -> Mapping[str, Any]:
     return meta
 
 
-_FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batch.value("command", row)), world_at, _meta)
+_FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_any(batch.value("command", row)), world_at, _meta)
 
 
 def canonical(example: Example) -> bytes:
@@ -334,7 +334,7 @@ def plain_text(text: str) -> str:
     if text in _numbers():
         return text
     try:
-        return str(parse_command(text))
+        return str(parse_any(text))
     except UsageError:
         return text
 

@@ -30,14 +30,14 @@ _BACK = {"east": "west", "west": "east", "north": "south", "south": "north"}
 _KNOWN = {"walk", "push", "pull", "stay", "turn left", "turn right"}
 
 
-def read_command(text: str) -> Reading | None:
+def read_any(text: str) -> Reading | None:
     """The command's parts in either wording, or None if it is of no grammar."""
-    return read_plain(text) or _read_natural(text)
+    return read_command(text) or _read_natural(text)
 
 
 def reader_of(wording: object) -> Callable[[str], Reading | None]:
     """What reads the commands of examples with this value of the option `wording`."""
-    return read_command if wording == "natural" else read_plain
+    return read_any if wording == "natural" else read_command
 
 
 def _read_natural(text: str) -> Reading | None:
@@ -51,7 +51,7 @@ def _read_natural(text: str) -> Reading | None:
     return Reading(heard.verb, noun.size, noun.color, noun.head, heard.manner)
 
 
-def read_plain(text: str) -> Reading | None:
+def read_command(text: str) -> Reading | None:
     """The parts of a command in plain wording."""
     words = text.split()
     if not words or words[0] not in ("walk", "push", "pull"):
@@ -319,7 +319,7 @@ def own_claim(shows: Shows) -> Claim:
     """The claim of a split with a training part of its own: the test shows the combination, and nothing else does."""
 
     def claim(example: Example, part: str) -> str:
-        reading = read_command(str(example.inputs["command"]))
+        reading = read_any(str(example.inputs["command"]))
         is_shown = reading is not None and shows(example.world, reading)
         if is_shown != (part == "test"):
             return f"it {'shows' if is_shown else 'does not show'} the held-out combination"
@@ -353,7 +353,7 @@ def read_facets(example: Example, reading: Reading) -> Seen:
 
 def _predicate_claim(example: Example, part: str) -> str:
     """The test satisfies the predicate of the split, and nothing else does."""
-    text, reading = str(example.meta.get("predicate", "")), read_command(str(example.inputs["command"]))
+    text, reading = str(example.meta.get("predicate", "")), read_any(str(example.inputs["command"]))
     is_shown = reading is not None and holds(text, read_facets(example, reading))
     if is_shown != (part == "test"):
         return f"it {'satisfies' if is_shown else 'does not satisfy'} {text!r}"
@@ -371,7 +371,7 @@ def _length_claim(example: Example, part: str) -> str:
 
 
 def _shown(example: Example) -> set[str]:
-    reading = read_command(str(example.inputs["command"]))
+    reading = read_any(str(example.inputs["command"]))
     return held_out(example.world, reading) if reading else set()
 
 
@@ -420,7 +420,7 @@ def part_of(example: Example, world: World) -> str:
 
 def _number(command: str) -> int:
     """A command's number: verb, adverb, noun, colour and size as digits."""
-    reading = read_command(command)
+    reading = read_any(command)
     if reading is None:
         raise ValueError(f"{command!r} is not a command")
     digits = (

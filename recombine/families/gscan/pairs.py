@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recombine.core import Example
-from recombine.families.gscan.oracle import gold, read_command, referents
+from recombine.families.gscan.oracle import gold, read_any, referents
 from recombine.families.gscan.plan import Command, spoken
 from recombine.grid import pairs, wording
 from recombine.grid.matching import fitting
@@ -37,7 +37,7 @@ def pair_problems(first: Example, second: Example, facet: str) -> list[str]:
     found = []
     readings = []
     for example in (first, second):
-        reading = read_command(str(example.inputs["command"]))
+        reading = read_any(str(example.inputs["command"]))
         if reading is None:
             return [f"{example.inputs['command']!r} is no command"]
         readings.append(reading)

@@ -78,17 +78,19 @@ def _by_text() -> dict[str, Command]:
 
 
 def parse_command(text: str) -> Command:
-    """The command that a text says, in plain or natural wording; any other text is an error that shows it.
-
-    The words of a plain command may be separated by blanks or commas.
-    """
+    """The command that a plain text says, words separated by blanks or commas; any other text is an error that shows it."""
     if isinstance(text, str) and len(text) <= MAX_COMMAND:
-        found = _by_text().get(" ".join(text.replace(",", " ").split()).lower()) or _natural(text)
+        found = _by_text().get(" ".join(text.replace(",", " ").split()).lower())
         if found is not None:
             return found
     raise UsageError(
         f'{shown(text)} is no gSCAN command; they read "walk to a red big square cautiously" (colour before size).'
     )
+
+
+def parse_any(text: str) -> Command:
+    """The command that a text says in plain or natural wording; any other text is an error that shows it."""
+    return (_natural(text) if isinstance(text, str) and text not in _by_text() else None) or parse_command(text)
 
 
 def _natural(text: str) -> Command | None:

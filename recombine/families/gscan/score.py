@@ -9,7 +9,7 @@ from typing import Any
 from recombine.columns import value_at
 from recombine.core import Batch, Example, Family, Score
 from recombine.families.gscan.explain import READERS
-from recombine.families.gscan.plan import parse_command
+from recombine.families.gscan.plan import parse_any
 from recombine.grid import score as grid_score
 from recombine.grid.codes import ADVERBS, ANY, COLORS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.play import Outcome, replay
@@ -81,7 +81,7 @@ def judge(batch: Batch, rows: Sequence[int], worlds: Any, pair: tuple[Any, Any],
 
 def _command_codes(text: str) -> tuple[int, ...]:
     """Verb, adverb, size word, colour word and noun of a command, as the kernel takes them."""
-    command = parse_command(text)
+    command = parse_any(text)
     said = command.phrase
     color = COLORS.index(said.color) if said.color else ANY
     shape = SHAPES.index(said.shape) if said.shape else ANY

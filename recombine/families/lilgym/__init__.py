@@ -120,6 +120,29 @@ class LilGymFamily:
         return prompts
 
     @property
+    def VALUE_WORDS(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """Kind of value -> word -> the program tokens that name it."""
+        from recombine.families.lilgym import enactment
+
+        return enactment.VALUE_WORDS
+
+    def program_of(self, example: Example) -> str:
+        """The program of an example's statement."""
+        return str(example.meta["program"])
+
+    def meanings(self, kind: str, programs: Sequence[str]) -> list[bytes]:
+        """The meaning of each program: equal bytes, equal values."""
+        from recombine.families.lilgym import enactment
+
+        return enactment.meanings(kind, programs)
+
+    def enact(self, example: Example, readings: Sequence[tuple[str, float]]) -> str:
+        """The answer that suits the readings of most weight."""
+        from recombine.families.lilgym import enactment
+
+        return enactment.enact(example, readings)
+
+    @property
     def ACTIONS(self) -> tuple[str, ...]:
         """Empty: edits have arguments."""
         return ()

@@ -346,12 +346,9 @@ _CLAUSE = re.compile(rf"(?:(that is|and) ({'|'.join(RELATION_WORDS)}) )?{_PHRASE
 
 
 def parse_command(text: str) -> tuple[Command, tuple[str, ...]]:
-    """(command, determiners) of a text in plain or natural wording; anything else is an error that shows it."""
+    """(command, determiners) of a text in plain words; anything else is an error that shows it."""
     match = _COMMAND.fullmatch(text) if len(text) <= MAX_COMMAND else None
     if match is None:
-        said = wording.read(text)
-        if said is not None and len(said.nouns) <= MAX_PHRASES:
-            return _of_spoken(said)
         raise UsageError(f"{shown(text)} is not a command of this grammar.")
     phrases, parents, relations, determiners = [], [-1], [""], []
     for k, clause in enumerate(_CLAUSE.finditer(match[2])):
@@ -368,9 +365,15 @@ def parse_command(text: str) -> tuple[Command, tuple[str, ...]]:
     return Command(VERBS[VERB_WORDS.index(match[1])], match["adverb"] or "", description), tuple(determiners)
 
 
+def parse_any(text: str) -> tuple[Command, tuple[str, ...]]:
+    """(command, determiners) of a text in plain or natural wording; anything else is an error that shows it."""
+    said = None if len(text) > MAX_COMMAND or _COMMAND.fullmatch(text) else wording.read(text)
+    return _of_spoken(said) if said is not None and len(said.nouns) <= MAX_PHRASES else parse_command(text)
+
+
 def spoken(text: str) -> wording.Spoken:
     """A command, given as text, as natural wording takes it."""
-    command, determiners = parse_command(text)
+    command, determiners = parse_any(text)
     said = command.description
     nouns = tuple((d, p.size, p.color, p.shape or "object") for d, p in zip(determiners, said.phrases, strict=True))
     links = tuple((said.parents[k] == k - 1, said.relations[k]) for k in range(1, len(nouns)))

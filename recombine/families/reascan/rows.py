@@ -22,7 +22,7 @@ from recombine.families.reascan.plan import (
     Widths,
     encode_form,
     parents_of,
-    parse_command,
+    parse_any,
     roots,
     spellings,
     step_table,
@@ -327,7 +327,7 @@ def _job_meta(job: Job) -> Mapping[str, Any]:
 
 
 _TOLD = tuple(name for name in SCHEMA if name not in WORLD_SCHEMA and name not in ("command", "actions"))
-_FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_command(batch.value("command", row))[0], world_at, _meta)
+_FIELDS = RowFields(inputs_at, actions_at, lambda batch, row: parse_any(batch.value("command", row))[0], world_at, _meta)
 
 
 def canonical(example: Example) -> bytes:

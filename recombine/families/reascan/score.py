@@ -10,7 +10,7 @@ from typing import Any, cast
 from recombine.columns import value_at
 from recombine.core import Batch, Example, Family, Score
 from recombine.families.reascan.explain import KINDS, doings, reader_name
-from recombine.families.reascan.plan import Command, parse_command
+from recombine.families.reascan.plan import Command, parse_any
 from recombine.grid import score as grid_score
 from recombine.grid.codes import ADVERBS, ANY, COLORS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.play import Outcome, replay
@@ -93,7 +93,7 @@ def _command_codes(text: str) -> list[int]:
     """Words, parents and relations of up to six phrases, then their number, the verb and the adverb."""
     from recombine.families.reascan.answer_kernel import MOST_NODES
 
-    command, _ = parse_command(text)
+    command, _ = parse_any(text)
     said, missing = command.description, MOST_NODES - len(command.description.phrases)
     words: list[int] = []
     for phrase in said.phrases:

@@ -11,6 +11,8 @@ from typing import Protocol
 from recombine.core import Example
 from recombine.errors import UsageError, shown
 
+MARK = "#7048e8"
+"""The colour of a ring around what a step of the proof names."""
 MOST_STATE = 20_000
 """Longest state, in characters."""
 
@@ -70,8 +72,11 @@ class Board(Protocol):
     def question(self, example: Example) -> str:
         """The item in words, without what gives the answer away."""
 
-    def picture(self, example: Example, answer: str | None, step: str) -> str:
-        """An SVG for people: what an answer does in the world, with the things marked that a step of the proof names."""
+    def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:
+        """An SVG for people: what an answer does in the world.
+
+        `proof` holds the steps that were read so far. The things that its last step names are marked.
+        """
 
     def film(self, example: Example) -> Sequence[str]:
         """The states through which the right answer is reached, for playing it; empty if nothing moves."""
@@ -92,7 +97,7 @@ class TextBoard:
         """The inputs as the family words them."""
         return worded(example)
 
-    def picture(self, example: Example, answer: str | None, step: str) -> str:  # noqa: ARG002
+    def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:  # noqa: ARG002
         """The family's own picture of the solution, where it has one and no other answer is asked for."""
         if "svg" not in example.family.MEDIA or (answer is not None and answer != example.answer):
             return ""

@@ -13,10 +13,9 @@ from recombine.grid.describe import describe
 from recombine.grid.draw import CELL, MARGIN, draw
 from recombine.grid.play import Outcome, parse_actions, plan, replay, trail
 from recombine.grid.world import World
-from recombine.serve.boards.base import Button, View, labelled, places, unknown
+from recombine.serve.boards.base import MARK, Button, View, labelled, places, unknown
 
 MOST_ACTIONS = 400
-MARK = "#7048e8"
 BUTTONS = (
     Button("turn left", "do:turn left", "ArrowLeft"),
     Button("walk", "do:walk", "ArrowUp"),
@@ -82,8 +81,9 @@ class GridBoard:
         """The command and the world in words."""
         return f"{example.inputs['command']}\n\n{describe(cast(World, example.world))}"
 
-    def picture(self, example: Example, answer: str | None, step: str) -> str:
-        """The world with the way of an answer, and rings around the cells that a step names."""
+    def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:
+        """The world with the way of an answer, and rings around the cells that the last step names."""
+        step = proof[-1] if proof else ""
         world = cast(World, example.world)
         if answer is None or answer == example.answer:
             actions = parse_actions(example.answer) or ()

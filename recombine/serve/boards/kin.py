@@ -30,8 +30,9 @@ class KinBoard:
         """Story and question."""
         return f"{example.inputs['story']}\n\n{example.inputs['question']}"
 
-    def picture(self, example: Example, answer: str | None, step: str) -> str:  # noqa: ARG002
-        """The family tree; the people whom a step names are marked."""
+    def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:  # noqa: ARG002
+        """The family tree; the people whom the last step names are marked."""
+        step = proof[-1] if proof else ""
         svg = str(example.render("svg"))
         for name in example.plan.names:
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", step):

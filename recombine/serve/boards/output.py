@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recombine.core import Example
 from recombine.errors import UsageError
 from recombine.families.abstract.answers import Scene, object_text, read_answer, write_answer
-from recombine.families.abstract.render import picture
+from recombine.families.abstract.render import corner, picture
 from recombine.families.abstract.rows import Task
 from recombine.grid.canvas import Canvas
 from recombine.grid.codes import COLORS, SHAPES, SIZES
 from recombine.grid.draw import CELL, GRID_LINE, INK, PAINT, PAPER, paint_box, paint_thing
 from recombine.grid.world import Thing
-from recombine.serve.boards.base import Button, Field, Form, View, labelled, places, unknown, worded
+from recombine.serve.boards.base import MARK, Button, Field, Form, View, labelled, places, unknown, worded
 
 MARGIN = 12.0
 SWATCH = 44.0
+_NAMED = re.compile(rf"(add|remove|the) (?:{'|'.join(COLORS)}) ({'|'.join(SHAPES)}) (\d) at (\d+),(\d+)")
 
 
 class OutputBoard:
@@ -77,15 +79,28 @@ class OutputBoard:
         """The demonstrations and the test input in words."""
         return f"Find the rule from the demonstrations. What is the test output?\n\n{worded(example)}"
 
-    def picture(self, example: Example, answer: str | None, step: str) -> str:  # noqa: ARG002
-        """The task with an answer as its output; a question mark if the answer is empty."""
+    def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:
+        """The task with an answer as its output; a question mark if the answer is empty. The objects of the last step are ringed."""
         task: Task = example.world
         output = task.output if answer is None else read_answer(task.test, answer) if answer else None
-        return labelled(picture(task, output).svg(), "the demonstrations, the test input and its output")
+        canvas, step = picture(task, output), proof[-1] if proof else ""
+        for x, y, reach in _rings(task, step):
+            canvas.rect(x + 1, y + 1, reach * CELL - 2, reach * CELL - 2, stroke=MARK, width=5.0, radius=9)
+        name = "the demonstrations, the test input and its output"
+        return labelled(canvas.svg(), f"{name}; marked: {step}" if step else name)
 
     def film(self, example: Example) -> Sequence[str]:  # noqa: ARG002
         """Nothing moves."""
         return ()
+
+
+def _rings(task: Task, step: str) -> Iterator[tuple[float, float, int]]:
+    """(x, y, cells on a side) of every object that a step of the proof names. What is added stands in the output."""
+    told = re.match(r"Demonstration (\d+):", step)
+    row = int(told[1]) - 1 if told else len(task.demonstrations)
+    for verb, shape, size, r, c in _NAMED.findall(step):
+        x, y = corner(task, row, is_output=verb == "add")
+        yield x + (int(c) - 1) * CELL, y + (int(r) - 1) * CELL, int(size) if shape == "box" else 1
 
 
 def _scene(example: Example, state: str) -> Scene:

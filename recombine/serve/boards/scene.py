@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
@@ -10,14 +11,17 @@ from recombine.errors import UsageError
 from recombine.families.lilgym.play.edits import GRIDS, Edit, Setting, action_of, edit_of, format_edits, parse_edits
 from recombine.families.lilgym.play.episodes import edit_scene
 from recombine.families.lilgym.render import HEIGHT, STRIDE, WIDTH, svg
-from recombine.families.lilgym.scene import BOX_NAMES, CIRCLE, COLORS, SHAPES, SIZE_NAMES, SIZES, SQUARE, Item, Scene
-from recombine.serve.boards.base import Button, Field, Form, View, labelled, places, unknown
+from recombine.families.lilgym.scene import BOX_NAMES, BOX_SIDE, CIRCLE, COLORS, SHAPES, SIZE_NAMES, SIZES, SQUARE, Item, Scene
+from recombine.serve.boards.base import MARK, Button, Field, Form, View, labelled, places, unknown
 
 STEP = GRIDS["19x5"][2]
 PALETTE_TOP = HEIGHT + 12
 FULL_HEIGHT = {"tower": PALETTE_TOP + 34, "scatter": PALETTE_TOP + 88}
 FILLS = ("#faff00", "#000000", "#0f83ff")
 _PITCH, _ROWS = 36, (0, 14, 40)
+VERDICT = "So the statement is"
+_BOX = re.compile(rf"the ({'|'.join(BOX_NAMES)}) box")
+_ITEM = re.compile(rf"(?:{'|'.join(SIZE_NAMES)}) (?:{'|'.join(COLORS)}) (?:{'|'.join(SHAPES)}) (\d+) \(")
 _WHY = {
     "does_not_fit": "It does not fit there.",
     "on_separator": "That place is not inside a box.",
@@ -79,15 +83,18 @@ class SceneBoard:
         wanted = "true" if example.inputs["target"] else "false"
         return f"{example.inputs['statement']}\nMake it {wanted}.\n\n{described(example.world)}"
 
-    def picture(self, example: Example, answer: str | None, step: str) -> str:  # noqa: ARG002
-        """The scene at the end of an answer's edits."""
+    def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:
+        """The scene at the end of an answer's edits; or the scene that the proof has come to, with what its last step names ringed."""
         setting = Setting(example.meta["scene"])
         try:
             actions = [a for a in parse_edits(setting, example.answer if answer is None else answer) if a]
-            scene = _played(example, setting, actions)[0]
+            done = _edits_told(proof)
+            scene = _played(example, setting, actions[:done] if proof else actions)[0]
+            before = _played(example, setting, actions[: max(0, done - 1)])[0]
         except UsageError:
             return ""
-        return labelled(svg(scene), f"the scene at the end: {scene}".replace("\n", "; "))
+        when = f"the scene at this step, marked: {proof[-1].strip()}" if proof else "the scene at the end"
+        return labelled(_ringed(scene, before, proof), f"{when}: {scene}".replace("\n", "; "))
 
     def film(self, example: Example) -> Sequence[str]:
         """The plan, one more edit in each frame."""
@@ -113,9 +120,9 @@ class TruthBoard:
         """The statement."""
         return str(example.inputs["statement"])
 
-    def picture(self, example: Example, answer: str | None, step: str) -> str:  # noqa: ARG002
-        """The scene."""
-        return labelled(svg(example.world), str(example.world).replace("\n", "; "))
+    def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:  # noqa: ARG002
+        """The scene; what the last step names is ringed."""
+        return labelled(_ringed(example.world, example.world, proof), str(example.world).replace("\n", "; "))
 
     def film(self, example: Example) -> Sequence[str]:  # noqa: ARG002
         """Nothing moves."""
@@ -247,6 +254,29 @@ def _removal(setting: Setting, scene: Scene, item: Item) -> Edit:
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def _edits_told(proof: Sequence[str]) -> int:
+    """How many edits a proof has come to. The lines before `So the statement is` speak of the scene as it is given."""
+    start = next((number for number, line in enumerate(proof) if line.startswith(VERDICT)), len(proof))
+    return sum(not line.startswith("STOP") for line in proof[start + 1 :])
+
+
+def _ringed(scene: Scene, before: Scene, proof: Sequence[str]) -> str:
+    """The scene with rings around the boxes and items that the last step names, or around what its edit changed."""
+    step = proof[-1] if proof else ""
+    rings = []
+    if _edits_told(proof) and not step.startswith("STOP"):
+        changed = [item for item in (*scene.items, *before.items) if (item in scene.items) != (item in before.items)]
+    else:
+        changed = [scene.items[int(n)] for n in _ITEM.findall(step) if int(n) < len(scene.items)]
+        rings = [(STRIDE * BOX_NAMES.index(name) + 1, 1, BOX_SIDE - 2) for name in _BOX.findall(step)]
+    rings += [(STRIDE * item.box + item.x - 2, item.y - 2, item.size + 4) for item in changed]
+    drawn_rings = [
+        f'<rect x="{x}" y="{y}" width="{side}" height="{side}" rx="2" fill="none" stroke="{MARK}" stroke-width="2"/>'
+        for x, y, side in rings
+    ]
+    return svg(scene).replace("</svg>", "".join(drawn_rings) + "</svg>")
 
 
 def drawn(scene: Scene) -> str:

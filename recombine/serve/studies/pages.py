@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from recombine.errors import UsageError
 from recombine.serve import sources
@@ -21,6 +23,11 @@ from recombine.serve.studies.store import Link, Offer, Store
 
 MOST_TEXT = 4_000
 COOKIE_SECONDS = 90 * 24 * 60 * 60
+LIVE_SECONDS = 600.0
+LIVE_PAUSE = 1.0
+"""Seconds between two looks at the counts."""
+MOST_WATCHERS = 40
+_WATCHERS: set[object] = set()
 _STORES: dict[str, Store] = {}
 
 
@@ -91,6 +98,33 @@ def _overview(store: Store, study: str) -> dict[str, Any]:
         "texts": texts,
         "files": [name for name, _ in export.files(store, study, made.reviewers, made.seed)],
     }
+
+
+async def live_counts(request: Request) -> Response:
+    """The counts of a study as server-sent events: now, and again whenever they change.
+
+    A connection ends after `LIVE_SECONDS`; the browser opens it again. At most `MOST_WATCHERS` pages watch at once.
+    """
+    store, study = await work(request, store_of, request), request.path_params["study"]
+    await work(request, store.study, study)  # an unknown study is an error
+    if len(_WATCHERS) >= MOST_WATCHERS:
+        raise Refused(503, "Too many pages watch studies; reload this one to see new counts.")
+    return StreamingResponse(
+        _counted(request, store, study), headers={"cache-control": "no-store"}, media_type="text/event-stream"
+    )
+
+
+async def _counted(request: Request, store: Store, study: str) -> AsyncIterator[str]:
+    watcher, told, end = object(), "", time.monotonic() + LIVE_SECONDS
+    _WATCHERS.add(watcher)
+    try:
+        while time.monotonic() < end:
+            counts = json.dumps(await work(request, store.counts, study))
+            yield f"event: counts\ndata: {counts}\n\n" if counts != told else ": still here\n\n"
+            told = counts
+            await asyncio.sleep(LIVE_PAUSE)
+    finally:
+        _WATCHERS.discard(watcher)
 
 
 async def export_file(request: Request) -> Response:
@@ -277,4 +311,4 @@ async def withdraw_page(request: Request) -> Response:
     return response
 
 
-__all__ = ["consent_page", "export_file", "studies_page", "study_page", "task_page", "withdraw_page"]
+__all__ = ["consent_page", "export_file", "live_counts", "studies_page", "study_page", "task_page", "withdraw_page"]

@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS item (
 CREATE TABLE IF NOT EXISTS person (
   token TEXT PRIMARY KEY, study TEXT NOT NULL REFERENCES study ON DELETE CASCADE, grp TEXT NOT NULL, number INTEGER NOT NULL,
   joined REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS person_by_group ON person (study, grp);
 CREATE TABLE IF NOT EXISTS offer (
   person TEXT NOT NULL REFERENCES person ON DELETE CASCADE, role TEXT NOT NULL, item INTEGER NOT NULL, text INTEGER NOT NULL DEFAULT 0,
   shown REAL NOT NULL, PRIMARY KEY (person, role, item, text));
@@ -57,6 +58,22 @@ _OPEN = (
     "SELECT o.item, o.text, i.content, i.practice, o.shown FROM offer o JOIN item i ON i.study = ? AND i.number = o.item "
     "WHERE o.person = ? AND o.role = ?"
 )
+_NEXT = """
+WITH mine AS (
+  SELECT i.condition, count(*) AS times FROM offer o JOIN item i ON i.study = :study AND i.number = o.item
+  WHERE o.person = :person AND o.role = :role AND NOT i.practice GROUP BY i.condition),
+ours AS (
+  SELECT o.item, count(*) AS times FROM person p JOIN offer o ON o.person = p.token AND o.role = :role
+  WHERE p.study = :study AND p.grp = :grp GROUP BY o.item),
+parts AS (
+  SELECT i.condition, sum(ours.times) AS times FROM ours JOIN item i ON i.study = :study AND i.number = ours.item GROUP BY i.condition)
+SELECT i.number FROM item i
+LEFT JOIN mine ON mine.condition = i.condition LEFT JOIN ours ON ours.item = i.number LEFT JOIN parts ON parts.condition = i.condition
+WHERE i.study = :study AND i.role = :role AND NOT i.practice
+AND i.number NOT IN (SELECT item FROM offer WHERE person = :person AND role = :role)
+ORDER BY coalesce(mine.times, 0), coalesce(ours.times, 0), coalesce(parts.times, 0), i.number LIMIT 1
+"""
+"""The item that a person is asked next. Offers are counted once for a request, not once for every item."""
 
 
 @dataclass(frozen=True)
@@ -252,17 +269,7 @@ class Store:
         )
         if db.execute(real, (link.study, person, link.role)).fetchone()[0] >= most:
             return None
-        found = db.execute(
-            "SELECT i.number FROM item i WHERE i.study = :study AND i.role = :role AND NOT i.practice "
-            "AND i.number NOT IN (SELECT item FROM offer WHERE person = :person AND role = :role) ORDER BY "
-            "(SELECT count(*) FROM offer o JOIN item j ON j.study = :study AND j.number = o.item "
-            " WHERE o.person = :person AND o.role = :role AND j.condition = i.condition AND NOT j.practice), "
-            "(SELECT count(*) FROM offer o JOIN person p ON p.token = o.person WHERE p.study = :study AND p.grp = :grp "
-            " AND o.role = :role AND o.item = i.number), "
-            "(SELECT count(*) FROM offer o JOIN person p ON p.token = o.person JOIN item j ON j.study = :study AND j.number = o.item "
-            " WHERE p.study = :study AND p.grp = :grp AND o.role = :role AND j.condition = i.condition), i.number LIMIT 1",
-            {"study": link.study, "role": link.role, "person": person, "grp": link.group},
-        ).fetchone()
+        found = db.execute(_NEXT, {"study": link.study, "role": link.role, "person": person, "grp": link.group}).fetchone()
         return (int(found[0]), 0) if found is not None else None
 
     def _review(self, db: sqlite3.Connection, person: str, link: Link, reviewers: int) -> tuple[int, int] | None:
