@@ -41,7 +41,7 @@ FIRST_BATCH = 0.1
 """The share of a set that the first batch exchanges."""
 SMALL = 0.5
 """Added to counts in derivatives: a compound that a set has not at all still has a finite slope."""
-BANS, BAN_ROUNDS, MOST_BANNED = 160, 40, 0.3
+BANS, BAN_ROUNDS, MOST_BANNED = 40, 10, 0.3
 """Compounds that are taken out of one set at last, exchanges after each, and the most rows (as a share of the set) that it may cost."""
 CLOSE = 0.005
 """A wanted divergence is met within this."""
@@ -175,6 +175,7 @@ def choose(
     """
     aim = SLACK * limit
     best: _State | None = None
+    settings: tuple[float, tuple[Floats, Floats]] | None = None
     for start in range(STARTS):
         word = keys.state("mcd", name, seed, start)
         ties = (_drawn(word, 0, len(pools[0])), _drawn(word, 1, len(pools[1])))
@@ -183,15 +184,15 @@ def choose(
             state = _climbed(state, sizes, price, aim, target, ties)
             atoms, compounds = state.figures()
             if atoms <= aim:
-                state = state if target is not None else _parted(state, sizes, price, aim, ties)
-                atoms, compounds = state.figures()
                 if best is None or _distance(compounds, target) < _distance(best.figures()[1], target):
-                    best = state
+                    best, settings = state, (price, ties)
                 break
         if best is not None and target is not None and _distance(best.figures()[1], target) <= CLOSE:
             break
-    if best is None:
+    if best is None or settings is None:
         raise Infeasible(f"no choice of {sizes[0]:,} and {sizes[1]:,} rows keeps the atom divergence at {limit:g}.")
+    if target is None:
+        best = _parted(best, sizes, settings[0], aim, settings[1])
     atoms, compounds = best.figures()
     if target is not None and abs(compounds - target) > 4 * CLOSE:
         reach = f"{compounds:.3f} is the most that was found" if compounds < target else f"{compounds:.3f} is the nearest"
