@@ -3,9 +3,6 @@
 Start with rows drawn by the seed. Then exchange rows in batches: the rows that bring the two sets' compounds closest leave, and the rows that
 keep them apart enter. A batch that does not help is halved. Rows are scored with the derivative of the objective, so one round costs one
 pass over the pools. The objective is D_C minus a price for D_A, which is raised until D_A keeps its limit.
-
-At last whole compounds change sides. A compound that both sets have is taken out of one of them, the choice is mended by exchanges, and the
-result is kept if it is better. Single rows cannot do this: a compound counts until its last row has left.
 """
 
 from __future__ import annotations
@@ -41,8 +38,6 @@ FIRST_BATCH = 0.1
 """The share of a set that the first batch exchanges."""
 SMALL = 0.5
 """Added to counts in derivatives: a compound that a set has not at all still has a finite slope."""
-BANS, BAN_ROUNDS, MOST_BANNED = 40, 10, 0.3
-"""Compounds that are taken out of one set at last, exchanges after each, and the most rows (as a share of the set) that it may cost."""
 CLOSE = 0.005
 """A wanted divergence is met within this."""
 
@@ -58,9 +53,6 @@ class Pool(Protocol):
 
     def scores(self, atoms: Floats, compounds: Floats) -> Floats:
         """For every row, the sum of these slopes over its atoms and its weighted compounds."""
-
-    def having(self, compound: int) -> NDArray[np.bool_]:
-        """Which rows have a compound."""
 
 
 @dataclass(frozen=True)
@@ -141,24 +133,6 @@ class _State:
         chosen = (changed, self.chosen[1]) if side == 0 else (self.chosen[0], changed)
         return _State(self.pools, chosen)
 
-    def shared(self) -> Ints:
-        """The compounds that both sets have, from the one that makes them most alike."""
-        (_, train), (_, test) = self.tables
-        alike = (train / max(train.sum(), TINY)) ** COMPOUND_ALPHA * (test / max(test.sum(), TINY)) ** (1 - COMPOUND_ALPHA)
-        order = np.argsort(-alike, kind="stable")
-        return order[: int((alike > 0).sum())]
-
-    def banned(self, side: int, compound: int, price: float, ties: Floats) -> _State | None:
-        """The state in which no row of one set has the compound: the best rows without it take the places. None if that costs too many."""
-        mask, has = self.chosen[side], self.pools[side].having(compound)
-        leave, free = np.flatnonzero(mask & has), np.flatnonzero(~mask & ~has)
-        if not 0 < len(leave) <= min(len(free), MOST_BANNED * mask.sum()):
-            return None
-        enter = free[np.lexsort((ties[free], self._scores(side, price)[free]))[: len(leave)]]
-        changed = mask.copy()
-        changed[leave], changed[enter] = False, True
-        return _State(self.pools, (changed, self.chosen[1]) if side == 0 else (self.chosen[0], changed))
-
 
 def choose(
     pools: tuple[Pool, Pool],
@@ -175,7 +149,6 @@ def choose(
     """
     aim = SLACK * limit
     best: _State | None = None
-    settings: tuple[float, tuple[Floats, Floats]] | None = None
     for start in range(STARTS):
         word = keys.state("mcd", name, seed, start)
         ties = (_drawn(word, 0, len(pools[0])), _drawn(word, 1, len(pools[1])))
@@ -185,14 +158,12 @@ def choose(
             atoms, compounds = state.figures()
             if atoms <= aim:
                 if best is None or _distance(compounds, target) < _distance(best.figures()[1], target):
-                    best, settings = state, (price, ties)
+                    best = state
                 break
         if best is not None and target is not None and _distance(best.figures()[1], target) <= CLOSE:
             break
-    if best is None or settings is None:
+    if best is None:
         raise Infeasible(f"no choice of {sizes[0]:,} and {sizes[1]:,} rows keeps the atom divergence at {limit:g}.")
-    if target is None:
-        best = _parted(best, sizes, settings[0], aim, settings[1])
     atoms, compounds = best.figures()
     if target is not None and abs(compounds - target) > 4 * CLOSE:
         reach = f"{compounds:.3f} is the most that was found" if compounds < target else f"{compounds:.3f} is the nearest"
@@ -278,24 +249,6 @@ def _climbed(
     return state
 
 
-def _parted(state: _State, sizes: tuple[int, int], price: float, aim: float, ties: tuple[Floats, Floats]) -> _State:
-    """Take compounds out of one set as long as that helps and the limit of atom divergence is kept."""
-    value, tried = state.figures()[1], set()
-    for _ in range(BANS):
-        step = next(((int(c), side) for c in state.shared() for side in (0, 1) if (int(c), side) not in tried), None)
-        if step is None:
-            break
-        tried.add(step)
-        changed = state.banned(step[1], step[0], price, ties[step[1]])
-        if changed is None:
-            continue
-        changed = _climbed(changed, sizes, price, aim, None, ties, BAN_ROUNDS)
-        atoms, compounds = changed.figures()
-        if atoms <= aim and compounds > value + TINY:
-            state, value = changed, compounds
-    return state
-
-
 def _drawn(word: int, side: int, rows: int) -> Floats:
     """One number in [0, 1) for each row: the order in which ties are broken."""
     drawn = keys.states(keys.mix(word ^ side), 0, rows)
@@ -334,12 +287,6 @@ class DensePool:
         found: Floats = halves + self.present @ atoms
         return found
 
-    def having(self, compound: int) -> NDArray[np.bool_]:
-        """The rows that have both atoms of the pair."""
-        first, second = (int(side[compound]) for side in np.triu_indices(self.present.shape[1], 1))
-        found: NDArray[np.bool_] = (self.present[:, first] > 0) & (self.present[:, second] > 0)
-        return found
-
 
 @dataclass(frozen=True)
 class SparsePool:
@@ -371,13 +318,6 @@ class SparsePool:
         return _sums(atoms[self.atoms], self.atom_offsets) + _sums(
             compounds[self.compounds] * self.weights, self.compound_offsets
         )
-
-    def having(self, compound: int) -> NDArray[np.bool_]:
-        """The rows whose list has the compound with a weight."""
-        owners = np.repeat(np.arange(len(self)), np.diff(self.compound_offsets))
-        found = np.zeros(len(self), np.bool_)
-        found[owners[(self.compounds == compound) & (self.weights > 0)]] = True
-        return found
 
 
 def _sums(values: Floats, offsets: Ints) -> Floats:
