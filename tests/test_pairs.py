@@ -64,6 +64,11 @@ def test_a_partner_is_a_function_of_the_id() -> None:
     assert [list(pair.lines()) for pair in first] == [list(pair.lines()) for pair in second]
 
 
+def test_a_part_that_ends_is_searched_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.pairs.MOST_TRIES", 1_000_000)
+    assert len(some("lilgym", "target", 2)) == 2
+
+
 def test_a_second_difference_in_the_world_is_noticed() -> None:
     pair = next(pair for pair in some("gscan", "bystander", 1))
     world = pair.second.world
