@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine import __version__
-from recombine.abilities import Pairing
+from recombine.abilities import Bounded, Pairing
 from recombine.core import Example, Family, Job
 from recombine.data.plan import PartPlan, plan_part
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
@@ -81,7 +81,8 @@ def make_pairs(family: Family, job: Job, facets: Sequence[str], size: int) -> It
     """`size` pairs for each facet: the first rows of the part that have a partner, each pair judged by the oracle."""
     assert isinstance(family, Pairing)
     is_finite = family.SPLITS[job.split].parts[job.part].finite
-    plan = plan_part(family, job, None if is_finite else size * MOST_TRIES)
+    most = min(size * MOST_TRIES, family.bound(job)) if isinstance(family, Bounded) and not is_finite else size * MOST_TRIES
+    plan = plan_part(family, job, None if is_finite else most)
     missing = dict.fromkeys(facets, size)
     for example in _growing(family, plan, size):
         for facet in facets:

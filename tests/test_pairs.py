@@ -19,7 +19,7 @@ from recombine.families import family
 from recombine.jobs import make_job
 from recombine.pairs import Pair, facets_of, make_pairs, read_pairs, write_pairs
 
-FAMILIES = ("scan", "nacs", "gscan", "reascan", "clutrr", "lilgym", "abstract")
+FAMILIES = ("scan", "nacs", "gscan", "reascan", "clutrr", "lilgym", "abstract", "lexicon")
 
 
 def some(name: str, facet: str = "all", size: int = 6) -> list[Pair]:
@@ -62,6 +62,11 @@ def test_the_oracle_notices_a_wrong_answer_and_a_wrong_facet(pairs: list[Pair]) 
 def test_a_partner_is_a_function_of_the_id() -> None:
     first, second = some("gscan", size=3), some("gscan", size=3)
     assert [list(pair.lines()) for pair in first] == [list(pair.lines()) for pair in second]
+
+
+def test_a_part_that_ends_is_searched_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.pairs.MOST_TRIES", 1_000_000)
+    assert len(some("lilgym", "target", 2)) == 2
 
 
 def test_a_second_difference_in_the_world_is_noticed() -> None:

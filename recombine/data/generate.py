@@ -161,8 +161,13 @@ def is_own_file(plan: Plan | None, name: str) -> bool:
         name in (MANIFEST, "README.md", "croissant.json")
         or name in {shard.path for shard in plan.shards}
         or name in extras
-        or (name.startswith("figures/") and name.endswith(".svg") and name[len("figures/") : -len(".svg")] in columns)
+        or (name.startswith("figures/") and name.endswith(".svg") and _pictured(name) in columns)
     )
+
+
+def _pictured(name: str) -> str:
+    """The column that a picture of the card shows, of all rows or of the training rows."""
+    return name.removeprefix("figures/").removesuffix(".svg").removesuffix("-in-training")
 
 
 def remove(out: str | Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import recombine
 from recombine.abilities import Faceted
-from recombine.data.generate import generate
+from recombine.data.generate import generate, remove
 from recombine.errors import Infeasible, RecombineError, UsageError
 from recombine.families import family
 from recombine.jobs import make_job
@@ -153,6 +153,12 @@ def test_the_certificate_says_what_the_rows_say(folder: Path) -> None:
     assert 0 <= told["atom_divergence"] < told["compound_divergence"] <= 1
     assert told["claim"] in (folder / "README.md").read_text()
     assert recombine.verify(folder).ok
+
+
+def test_a_folder_with_pictures_of_its_training_rows_can_be_removed(folder: Path) -> None:
+    assert list(folder.glob("figures/*-in-training.svg"))
+    remove(folder)
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(
