@@ -17,6 +17,7 @@ import pytest
 import recombine
 from recombine import kernels, keys
 from recombine.core import Example, Job
+from recombine.data.datasets import example as example_of
 from recombine.data.plan import plan_part
 from recombine.errors import FileError, RecombineError, UsageError
 from recombine.families.lilgym import (
@@ -332,6 +333,17 @@ def test_wordings() -> None:
         wording.say(plan.Not(other), "scatter")
         == "It is not true that there is a black circle in the same box as a blue object."
     )
+
+
+@pytest.mark.parametrize("row", [5791])
+def test_what_stands_at_the_base_is_not_followed_by_a_second_thing(row: int) -> None:
+    """ "A blue block at the base and a yellow top block": the second could stand at the base as well."""
+    example = example_of(f"lilgym@2/sound/random/test/0/{row:06d}")
+    assert not example.validate()
+    assert wording._names_rank("blue base")
+    assert wording._names_rank("yellow top block")
+    assert not wording._names_rank("blue block at the base")
+    assert not wording._names_rank("blue blocks at the bottom")
 
 
 def test_sentences_outside_the_language_are_unreadable() -> None:

@@ -343,7 +343,5 @@ def _thing(voice: Voice, condition: Condition, kind: Kind, inside: bool) -> Thin
 
 def _names_rank(said: str) -> bool:
     """Whether the rank stands before the noun, or is the noun, so that nothing follows."""
-    last = said.removesuffix("s").split()[-2:]
-    return (
-        last[-1] == "base" or (last[-1] == "block" and last[0] in ("top", "bottom")) or (last[-1] == "top" and last[0] != "the")
-    )
+    before, last = ["", *said.removesuffix("s").split()][-2:]
+    return before in ("top", "bottom") if last == "block" else last in ("top", "base") and before != "the"
