@@ -132,7 +132,17 @@ def _laws(example: Example) -> Iterator[Problem]:
 
 
 def _judge_without_rule(pairs: list[tuple[World, World]], test: World, output: World, side: int) -> Iterator[Problem]:
-    """A task of others: some rule must explain it; that another rule gives another output is an artifact."""
+    """A task of others: some rule must explain it; that another rule gives another output is an artifact.
+
+    A pair in which nothing changes is an artifact too: every rule of the space changes something, so such a pair says nothing.
+    """
+    named = [(f"demonstration {k + 1}", *pair) for k, pair in enumerate(pairs)]
+    for name, before, after in [*named, ("the test", test, output)]:
+        if before == after:
+            yield Problem("unchanged_pair", f"nothing changes in {name}", "artifact")
+    if test == output:
+        return
+    pairs = [pair for pair in pairs if pair[0] != pair[1]]
     for depths in (DEPTHS[:2], DEPTHS[:3], DEPTHS):
         found = eliminate(pairs, side, depths)
         total = found.counts[-1] if found.counts else 0
