@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine audit`."""
     parser.add_argument("file", help="a released file, plain or gzip")
     parser.add_argument(
-        "--as", dest="family", required=True, metavar="FAMILY", help="scan, nacs, gscan, reascan, clutrr or lilgym"
+        "--as", dest="family", required=True, metavar="FAMILY", help="the family whose layout this is (recombine list)"
     )
     parser.add_argument(
         "--against", metavar="FILE", help="another file of the same kind that must not share an example (say, train)"
