@@ -14,6 +14,7 @@ from recombine.evaluate.figures import Figure
 from recombine.evaluate.gallery import slug
 from recombine.evaluate.verdict import PLAIN, given_runs
 from recombine.files import write_text, writing
+from recombine.signature import signed
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -39,7 +40,8 @@ def write_figures(found: Mapping[str, Any], out: str | Path) -> list[Path]:
     """Write every chart as SVG and PDF and every table as CSV into a folder; returns the files."""
     written = []
     for figure in figures(found):
-        for suffix, content in ((".svg", figure.svg.encode()), (".pdf", figure.pdf())):
+        for suffix, drawn in ((".svg", figure.svg.encode()), (".pdf", figure.pdf())):
+            content = signed(drawn, suffix)
             written.append(Path(out) / f"{figure.name}{suffix}")
             with writing(written[-1]) as stream:
                 stream.write(content)

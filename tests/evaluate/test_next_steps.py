@@ -140,7 +140,7 @@ def test_reproduce_without_a_scale_runs_nothing(tmp_path: Path, capsys: pytest.C
         assert "nothing was run" in printed
         assert printed.count("not run here yet") == 4
         assert not out.exists()
-    assert main(["reproduce", "nacs-table1", "--scale", "minute", "--out", str(out)]) == 2
+    assert main(["reproduce", "nacs-table1", "--scale", "minuet", "--out", str(out)]) == 2
     assert "smoke" in capsys.readouterr().err
     assert not out.exists()
     out.mkdir()
