@@ -124,6 +124,9 @@ class Apart:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             _call("ip", "netns", "del", space)
+        noted = Path(tempfile.gettempdir(), "ray", "ray_current_cluster")  # a killed cluster leaves its address for the next
+        if noted.exists() and noted.read_text().strip() == self.address:
+            noted.unlink()
 
 
 def _call(*words: str) -> str:

@@ -41,5 +41,5 @@ def read_arrays(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
         with np.load(io.BytesIO(raw), allow_pickle=False) as stored:
             header = json.loads(stored[HEADER].tobytes().decode())
             return header, {name: stored[name] for name in stored.files if name != HEADER}
-    except (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile) as problem:
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile) as problem:  # RuntimeError: a locked zip
         raise FileError(f"cannot read the machine {shown(str(path))}: {str(problem)[:200]}.") from None
