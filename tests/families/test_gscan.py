@@ -15,7 +15,7 @@ from recombine import kernels
 from recombine.core import Batch, Claim, Example, Job, Part, Problem
 from recombine.errors import BadOption, FileError, Infeasible, UsageError
 from recombine.families.gscan import GSCAN as gscan
-from recombine.families.gscan import native, oracle, splits
+from recombine.families.gscan import native, oracle, oracle_claims, oracle_reader, splits
 from recombine.families.gscan import oracle_fields as claims
 from recombine.families.gscan.generate import KERNEL_NAME, ROLES
 from recombine.families.gscan.plan import commands, parse_command
@@ -66,18 +66,18 @@ def test_there_are_675_commands() -> None:
 def test_other_texts_are_no_commands(text: str) -> None:
     with pytest.raises(UsageError, match="no gSCAN command"):
         parse_command(text)
-    assert oracle.read_command(text) is None
+    assert oracle_reader.read_command(text) is None
 
 
 def test_oracle_reads_every_command_as_the_grammar_means_it() -> None:
     for command in commands():
-        reading = oracle.read_command(str(command))
+        reading = oracle_reader.read_command(str(command))
         assert reading is not None
         phrase = command.phrase
         assert (reading.verb, reading.manner) == (command.verb, command.adverb)
         assert (reading.size, reading.color, reading.noun) == (phrase.size, phrase.color, phrase.shape)
         assert native.derivation(command) == claims.derivation(reading)
-        assert oracle._number(str(command)) == command.number
+        assert oracle_claims._number(str(command)) == command.number
 
 
 # --- the original's data set -----------------------------------------------------------------------------------------
@@ -521,12 +521,12 @@ def _blue_cylinders(monkeypatch: pytest.MonkeyPatch, claim: Claim) -> None:
         "blue_cylinder", "In training no target is a blue cylinder.", parts, shows=lambda s: (s.shape == 1) & (s.color == 1)
     )
     monkeypatch.setitem(splits.SPLITS, split.name, split)  # type: ignore[misc]
-    monkeypatch.setitem(oracle.CLAIMS, split.name, claim)  # type: ignore[misc]
+    monkeypatch.setitem(oracle_claims.CLAIMS, split.name, claim)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("recipe", list(gscan.RECIPES))
 def test_a_split_is_one_entry_and_one_claim(monkeypatch: pytest.MonkeyPatch, recipe: str) -> None:
-    _blue_cylinders(monkeypatch, oracle.own_claim(lambda world, _: world.things[0].name == "blue cylinder"))
+    _blue_cylinders(monkeypatch, oracle_claims.own_claim(lambda world, _: world.things[0].name == "blue cylinder"))
     for part in ("train", "validation", "test"):
         batch = rows("blue_cylinder", part, recipe, 120)
         assert {e.world.things[0].name == "blue cylinder" for e in examples(batch)} == {part == "test"}
@@ -538,9 +538,9 @@ def test_a_split_is_one_entry_and_one_claim(monkeypatch: pytest.MonkeyPatch, rec
 
 
 def test_a_false_claim_and_a_missing_one_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    _blue_cylinders(monkeypatch, oracle.own_claim(lambda world, _: world.things[0].name == "green circle"))
+    _blue_cylinders(monkeypatch, oracle_claims.own_claim(lambda world, _: world.things[0].name == "green circle"))
     assert {p.code for _, p in gscan.validate_batch(rows("blue_cylinder", "test", "sound", 20))} == {"wrong_split"}
-    monkeypatch.delitem(oracle.CLAIMS, "blue_cylinder")  # type: ignore[misc]
+    monkeypatch.delitem(oracle_claims.CLAIMS, "blue_cylinder")  # type: ignore[misc]
     assert {p.code for _, p in gscan.validate_batch(rows("blue_cylinder", "test", "sound", 20))} == {"unjudged_split"}
 
 

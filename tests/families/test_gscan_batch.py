@@ -12,7 +12,7 @@ from recombine.checks import by_row
 from recombine.columns import Coded, Ragged, values_of
 from recombine.core import Batch, Example, Problem
 from recombine.data.columns import from_arrow, to_arrow
-from recombine.families.gscan import GSCAN, oracle
+from recombine.families.gscan import GSCAN, oracle, oracle_claims
 from recombine.families.gscan.generate import SCHEMA
 from recombine.jobs import make_job
 
@@ -69,5 +69,5 @@ def test_a_split_with_a_claim_of_its_own_is_left_to_the_plain_oracle(monkeypatch
     """The batch states the published claims only: a changed claim must be asked, in training too."""
     batch = GSCAN.generate(make_job(GSCAN, "visual", "train").rows(0, 6))
     assert not list(GSCAN.validate_batch(batch))
-    monkeypatch.setitem(oracle.CLAIMS, "compositional", lambda _example, _part: "no row may stand here")
+    monkeypatch.setitem(oracle_claims.CLAIMS, "compositional", lambda _example, _part: "no row may stand here")
     assert [(row, p.code) for row, p in GSCAN.validate_batch(batch)] == [(row, "wrong_split") for row in range(6)]

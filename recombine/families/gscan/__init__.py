@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
 from recombine.facets import Facet, Value
-from recombine.families.gscan import explain, facets, generate, native, oracle, pairs, prompts, render, score, splits, survey
+from recombine.families.gscan import (
+    explain,
+    facets,
+    generate,
+    native,
+    oracle,
+    oracle_claims,
+    pairs,
+    prompts,
+    render,
+    score,
+    splits,
+    survey,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +52,7 @@ class GscanFamily:
     CITATION: ClassVar[str] = _PAPER
     RECIPES: ClassVar[Mapping[str, Recipe]] = splits.RECIPES
     SPLITS: ClassVar[Mapping[str, Split]] = splits.SPLITS
-    CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
+    CLAIMS: ClassVar[Mapping[str, Claim]] = oracle_claims.CLAIMS
     FREE_COLUMNS: ClassVar[Mapping[str, str]] = oracle.FREE_COLUMNS
     OPTIONS: ClassVar[Mapping[str, Option]] = splits.OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA

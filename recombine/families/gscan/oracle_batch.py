@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recombine.checks import MALFORMED, by_row
 from recombine.columns import Coded, Ragged, values_of
-from recombine.families.gscan import oracle
+from recombine.families.gscan import oracle, oracle_claims, oracle_reader
 from recombine.families.gscan.oracle_fields import Reading
 from recombine.grid.world import Thing, World
 
@@ -31,7 +31,7 @@ _SIZES, _VERBS = ("", "small", "big"), ("walk", "push", "pull")
 _MANNERS = ("", "while zigzagging", "while spinning", "cautiously", "hesitantly")
 _WAYS = ("east", "south", "west", "north")
 _UNKNOWN = -1
-_CLAIMS = {split: oracle.CLAIMS[split] for split in ("compositional", *oracle.HELD_OUT)}
+_CLAIMS = {split: oracle_claims.CLAIMS[split] for split in ("compositional", *oracle_claims.HELD_OUT)}
 """The claims that `belongs` states again. A split with any other claim is left to the plain oracle."""
 _LARGEST_GRID, _MOST_OBJECTS = 16, 31
 _HEAVY = 3
@@ -62,7 +62,7 @@ def _right_rows(batch: Batch) -> Flags:
     """Which rows certainly break no law."""
     job = batch.job
     sheet = read_sheet(batch) if len(batch) else None
-    if sheet is None or job.recipe != "sound" or oracle.CLAIMS.get(job.split) is not _CLAIMS.get(job.split, ""):
+    if sheet is None or job.recipe != "sound" or oracle_claims.CLAIMS.get(job.split) is not _CLAIMS.get(job.split, ""):
         return np.zeros(len(batch), np.bool_)
     is_right = has_possible_world(sheet)
     sheet = sheet._replace(things=np.where(is_right[:, None, None], sheet.things, 0))
@@ -111,7 +111,7 @@ _NOTHING = Reading("", "", "", "", "")
 
 @lru_cache(maxsize=2048)
 def _read(text: str, wording: object) -> Reading | None:
-    return oracle.reader_of(wording)(text)
+    return oracle_reader.reader_of(wording)(text)
 
 
 @lru_cache(maxsize=2048)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recombine.core import Example
-from recombine.families.gscan.oracle import gold, read_any, referents
+from recombine.families.gscan.oracle import gold
+from recombine.families.gscan.oracle_reader import read_any, referents
 from recombine.families.gscan.plan import Command, spoken
 from recombine.grid import pairs, wording
 from recombine.grid.matching import fitting

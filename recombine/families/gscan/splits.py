@@ -224,7 +224,7 @@ _SPLITS = (
     ),
 )
 SPLITS: Mapping[str, GscanSplit] = {split.name: split for split in _SPLITS}
-"""By name. A split is one entry here, and one claim of the same name in `oracle.CLAIMS`."""
+"""By name. A split is one entry here, and one claim of the same name in `oracle_claims.CLAIMS`."""
 
 
 # --- held-out combinations as bits ---------------------------------------------------------------------------------------

@@ -142,7 +142,8 @@ class GscanJudge:
 
     def judge(self, command: str, world: World) -> Judgement:
         """What the oracle reads and finds."""
-        from recombine.families.gscan.oracle import gold, needless_words, read_command, referents
+        from recombine.families.gscan.oracle import gold, needless_words
+        from recombine.families.gscan.oracle_reader import read_command, referents
 
         reading = read_command(command)
         if reading is None:
