@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 from recombine import keys
 from recombine.columns import Column, value_at
@@ -321,58 +321,6 @@ class Example:
     def recipe(self) -> str:
         """The recipe under whose laws this example stands."""
         return str(self.meta.get("recipe", "release"))
-
-
-class RowFields(NamedTuple):
-    """How a family reads the fields of an example from a row of a batch."""
-
-    inputs: Callable[[Batch, int], Mapping[str, Any]]
-    answer: Callable[[Batch, int], str]
-    plan: Callable[[Batch, int], Any]
-    world: Callable[[Batch, int], Any]
-    meta: Callable[[Batch, int], Mapping[str, Any]]
-
-
-class _Unread:
-    """A field of a `RowExample`: the first reading works it out and keeps it in the example."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, example: RowExample, owner: type | None = None) -> Any:
-        kept = vars(example)
-        batch, row = kept["_place"]
-        value = batch.id(row) if self.name == "id" else getattr(kept["_fields"], self.name)(batch, row)
-        kept[self.name] = value
-        return value
-
-
-class RowExample(Example):
-    """The example in one row of a batch. Each field is worked out when it is first read; the batch must not change before."""
-
-    id: str = _Unread()  # type: ignore[assignment]
-    inputs: Mapping[str, Any] = _Unread()  # type: ignore[assignment]
-    answer: str = _Unread()  # type: ignore[assignment]
-    plan: Any = _Unread()
-    world: Any = _Unread()
-    meta: Mapping[str, Any] = _Unread()  # type: ignore[assignment]
-
-    @classmethod
-    def at(cls, family: Family, batch: Batch, row: int, fields: RowFields) -> RowExample:
-        """The example in this row."""
-        made = object.__new__(cls)
-        vars(made).update(family=family, _place=(batch, row), _fields=fields)
-        return made
-
-    def read(self) -> Example:
-        """The same example with all its fields worked out and without its batch."""
-        return Example(self.family, self.id, self.inputs, self.answer, self.plan, self.world, self.meta)
-
-    def __reduce__(self) -> tuple[Callable[..., Example], tuple[Any, ...]]:
-        return Example, (self.family, self.id, self.inputs, self.answer, self.plan, self.world, self.meta)
-
-    def __repr__(self) -> str:
-        return f"Example(id={self.id!r}, inputs={self.inputs!r}, answer={self.answer!r})"
 
 
 # --- the protocols ---------------------------------------------------------------------------------------------------

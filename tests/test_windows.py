@@ -19,9 +19,10 @@ import recombine
 from recombine import kernels
 from recombine.batches import join, unpacked
 from recombine.columns import Coded, Ragged, Text, values_of
-from recombine.core import Batch, Example, Job, RowExample
+from recombine.core import Batch, Example, Job
 from recombine.data import windows
 from recombine.data.windows import BLOCK_ROWS, Window
+from recombine.row_examples import RowExample
 
 JOB = Job("scan", 1, "release", "length", "test")
 

@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from recombine.columns import values_of
-from recombine.core import Batch, Example, Family, RowExample, RowFields
+from recombine.core import Batch, Example, Family
 from recombine.errors import FileError
 from recombine.families.clutrr.kinship import CODES, RELATIONS
 from recombine.keys import Stream
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
+from recombine.row_examples import RowExample, RowFields
 
 if TYPE_CHECKING:
     import numpy as np

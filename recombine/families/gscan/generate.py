@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine import kernels, keys
 from recombine.columns import Coded, values_of
-from recombine.core import Batch, ColumnType, Example, Job, RowExample, RowFields, option
+from recombine.core import Batch, ColumnType, Example, Job, option
 from recombine.errors import BadOption, Infeasible, UsageError
 from recombine.families.gscan import rows as layout
 from recombine.families.gscan.facets import facet_columns
@@ -38,6 +38,7 @@ from recombine.grid import forms, wording
 from recombine.grid.codes import ADVERBS, COLORS, DIRECTIONS, SHAPES, SIZE_WORDS, VERBS
 from recombine.grid.world import WORLD_SCHEMA, action_column, actions_at, inputs_at, world_at, world_columns
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_text, too_rare
+from recombine.row_examples import RowExample, RowFields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

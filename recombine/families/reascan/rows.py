@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.columns import Coded, Ragged, Text
-from recombine.core import Batch, ColumnType, Example, Family, Job, RowExample, RowFields, option
+from recombine.core import Batch, ColumnType, Example, Family, Job, option
 from recombine.families.reascan import kernel
 from recombine.families.reascan.plan import (
     MAX_PHRASES,
@@ -32,6 +32,7 @@ from recombine.grid import forms, wording
 from recombine.grid.codes import ACTIONS, ADVERBS, COLORS, DIRECTIONS, HEADINGS, SHAPES, VERBS
 from recombine.grid.world import WORLD_SCHEMA, World, actions_at, direction_codes, inputs_at, world_at
 from recombine.predicates.draw import HOLD_OUT, PREDICATE
+from recombine.row_examples import RowExample, RowFields
 
 if TYPE_CHECKING:
     from recombine.columns import Column
