@@ -166,13 +166,13 @@ def test_pictures_are_valid_png_with_the_right_colours() -> None:
 
 
 def test_without_numba_kernels_run_interpreted_and_one_line_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(kernels, "has_numba", lambda: False)
     kernels._say_once.cache_clear()
     for _ in range(2):
         assert kernels.load("recombine.draws", True) is kernels.load("recombine.draws", False)
-    assert capsys.readouterr().err.count("pip install numba") == 1
+    assert [("pip install numba" in record.getMessage(), record.levelname) for record in caplog.records] == [(True, "WARNING")]
 
 
 def test_making_examples_imports_no_pyarrow_and_files_import_no_pandas(tmp_path: Path) -> None:
