@@ -19,6 +19,8 @@ def main(rows: int) -> None:
     GSCAN.generate(make_job(GSCAN, "compositional", "train").rows(0, 2_000))
     for recipe in GSCAN.RECIPES:
         for split, entry in GSCAN.SPLITS.items():
+            if recipe not in entry.recipes:
+                continue
             job = make_job(GSCAN, split, "test" if "train" not in entry.parts else "train", recipe)
             GSCAN.generate(job.rows(0, 2_000))
             count = min(rows, job.stop)
