@@ -105,7 +105,9 @@ def _wordings(_: str) -> list[Cell]:
 def _worded(style: str) -> Source:
     """The `sound` rows of one style, trained on k = 2 and 3."""
     tests = tuple(f"test_k{k}" for k in KS)
-    return Source("clutrr", "generalization_23", "train", tests=tests, recipe="sound", options={"style": style}, fresh=True, hold=0.2)
+    return Source(
+        "clutrr", "generalization_23", "train", tests=tests, recipe="sound", options={"style": style}, fresh=True, hold=0.2
+    )
 
 
 def _policies(_: str) -> list[Cell]:
