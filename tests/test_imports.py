@@ -35,6 +35,7 @@ FLOOR = {
     "schemas",
     "predicates",
     "stores",
+    "textual",
 }
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
@@ -58,6 +59,7 @@ MAY_SEE: dict[str, set[str]] = {
     "processes": {"errors"},
     "schemas": {"errors"},
     "signature": {"files"},
+    "textual": {"core"},
     "kernels": {"errors", "files"},
     "files": {"errors", "stores"},
     "stores": {"errors"},

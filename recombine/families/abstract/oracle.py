@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recombine.checks import by_row
-from recombine.core import Batch, Example, Family, Problem
+from recombine.checks import claim_problems
+from recombine.core import Example, Problem
 from recombine.families.abstract.answers import read_answer, scene_of
 from recombine.families.abstract.oracle_claims import CLAIMS
 from recombine.families.abstract.oracle_elimination import (
@@ -87,17 +87,7 @@ def world_of(listed: list[dict[str, Any]]) -> World:
 
 def validate(example: Example) -> list[Problem]:
     """Every broken law."""
-    return [*_laws(example), *_claim(example)]
-
-
-def _claim(example: Example) -> Iterator[Problem]:
-    split = example.meta.get("split")
-    if split is None:
-        return
-    if split not in CLAIMS:
-        yield Problem("unjudged_split", f"the oracle has no claim for the split {split!r}")
-    elif reason := CLAIMS[str(split)](example, str(example.meta.get("part", ""))):
-        yield Problem("wrong_split", f"it may not stand in {split}/{example.meta.get('part')}: {reason}")
+    return [*_laws(example), *claim_problems(CLAIMS, example)]
 
 
 def _laws(example: Example) -> Iterator[Problem]:
@@ -274,9 +264,4 @@ def weaker(rule: Claimed) -> Iterator[tuple[str, str, list[int]]]:
         yield "drops the first clause", "one_clause", [words[0], *words[3:], 0, 0]
 
 
-def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]]:
-    """The same for every row of a batch."""
-    return by_row(range(len(batch)), lambda row: validate(family.example(batch, row)))
-
-
-__all__ = ["CLAIMS", "Claimed", "Item", "missing_decoys", "parse_rule", "validate", "validate_batch", "weaker", "world_of"]
+__all__ = ["CLAIMS", "Claimed", "Item", "missing_decoys", "parse_rule", "validate", "weaker", "world_of"]
