@@ -15,6 +15,9 @@ from recombine.families.abstract.rows import SCHEMA
 from recombine.families.abstract.splits import OPTIONS, RECIPES, SPLITS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from recombine.abilities import Prompts, State
     from recombine.columns import Column
     from recombine.facets import Facet, Value
@@ -110,6 +113,18 @@ class AbstractFamily:
         from recombine.families.abstract.oracle import validate
 
         return validate(example)
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """The same for every row of a batch: compiled elimination, then the plain oracle where something is wrong."""
+        from recombine.families.abstract.oracle_batch import validate_batch
+
+        return validate_batch(self, batch)
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits for the canonical form of every row."""
+        from recombine.families.abstract.oracle_batch import canonical_batch
+
+        return canonical_batch(batch)
 
     def explain(self, example: Example) -> Explanation:
         """The rule, the elimination step by step, and each careless reader's answer."""
