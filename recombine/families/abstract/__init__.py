@@ -5,16 +5,19 @@ The stages are imported when they are first used, so that making an example does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Option, Recipe, Split
+from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Option, Problem, Recipe, Split
 from recombine.families.abstract.rows import SCHEMA
 from recombine.families.abstract.splits import OPTIONS, RECIPES, SPLITS
 from recombine.rooms import FacetRoom, PairRoom, PromptRoom, Rooms
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from recombine.abilities import State
 
 __all__ = ["ABSTRACT", "AbstractFamily"]
@@ -92,6 +95,18 @@ class AbstractFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
         from recombine.families.abstract.rows import canonical
 
         return canonical(example)
+
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """The same for every row of a batch: compiled elimination, then the plain oracle where something is wrong."""
+        from recombine.families.abstract.oracle_batch import validate_batch
+
+        return validate_batch(self, batch)
+
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits for the canonical form of every row."""
+        from recombine.families.abstract.oracle_batch import canonical_batch
+
+        return canonical_batch(batch)
 
     def depict(self, example: Example, solution: bool) -> str:
         """The worlds as SVG; without the solution, the test output is a question mark and no rule is named."""

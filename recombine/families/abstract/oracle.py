@@ -6,6 +6,7 @@ demonstrations, and asks whether all of them give the same test output.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -52,6 +53,15 @@ class Claimed(NamedTuple):
     deed: Any
 
 
+class Left(NamedTuple):
+    """What elimination leaves: hypotheses after each demonstration, those that miss the test output, whether one rule is left."""
+
+    counts: list[int]
+    against: int
+    is_unique: bool
+
+
+@functools.lru_cache(maxsize=1 << 14)
 def parse_rule(description: str, operation: str) -> Claimed | None:
     """The rule in the oracle's own numbers; None if it cannot be said."""
     said, deed = _SAID.fullmatch(description), parse_deed(operation)
@@ -165,7 +175,7 @@ def _judge_rule(
             "undetermined",
             f"{against} of {found.counts[-1]} hypotheses that fit the demonstrations do not give the test output",
         )
-    yield from _judge_columns(example, rule, found, against)
+    yield from judge_columns(example, rule, _left(found, against))
     yield from (Problem("missing_decoy", text) for text in missing_decoys(rule, test))
 
 
@@ -201,7 +211,7 @@ def _judge_release(
             f"{against} of {last} hypotheses that fit the demonstrations do not give the test output",
             "artifact",
         )
-    yield from _judge_columns(example, rule, found, against)
+    yield from judge_columns(example, rule, _left(found, against))
     yield from (Problem("missing_decoy", text, "artifact") for text in missing_decoys(rule, test[0]))
 
 
@@ -213,8 +223,13 @@ def _space(rule: Claimed) -> int:
     )
 
 
-def _judge_columns(example: Example, rule: Claimed, found: Elimination, against: int) -> Iterator[Problem]:
-    left = {(g.depth, int(row), g.deed) for g in found.groups for row in g.rows} if found.counts[-1] < 100 else {1, 2}
+def _left(found: Elimination, against: int) -> Left:
+    is_unique = found.counts[-1] < 100 and len({(g.depth, int(row), g.deed) for g in found.groups for row in g.rows}) == 1
+    return Left(found.counts, against, is_unique)
+
+
+def judge_columns(example: Example, rule: Claimed, left: Left) -> Iterator[Problem]:
+    """The columns that do not follow from the rule, the worlds and the elimination."""
     kinds = [act[0] for act in rule.deed]
     expected = {
         "pattern": rule.depth,
@@ -226,11 +241,11 @@ def _judge_columns(example: Example, rule: Claimed, found: Elimination, against:
         "clauses": min(DEPTHS.index(rule.depth), 2),
         "object_count": len(example.inputs["test"]),
         "demonstrations": len(example.inputs["demonstrations"]),
-        "survivors": found.counts,
-        "rivals_left": against,
-        "rival_bits": against.bit_length(),
-        "determined": against == 0,
-        "proved_unique": len(left) == 1,
+        "survivors": left.counts,
+        "rivals_left": left.against,
+        "rival_bits": left.against.bit_length(),
+        "determined": left.against == 0,
+        "proved_unique": left.is_unique,
         "space": _space(rule),
     }
     for name, value in expected.items():
@@ -264,4 +279,15 @@ def weaker(rule: Claimed) -> Iterator[tuple[str, str, list[int]]]:
         yield "drops the first clause", "one_clause", [words[0], *words[3:], 0, 0]
 
 
-__all__ = ["CLAIMS", "Claimed", "Item", "missing_decoys", "parse_rule", "validate", "weaker", "world_of"]
+__all__ = [
+    "CLAIMS",
+    "Claimed",
+    "Item",
+    "Left",
+    "judge_columns",
+    "missing_decoys",
+    "parse_rule",
+    "validate",
+    "weaker",
+    "world_of",
+]
