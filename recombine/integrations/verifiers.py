@@ -65,7 +65,7 @@ class RowConfig(vf.TasksetConfig):  # type: ignore[misc]
 
     family: str = "reascan"
     split: str | None = None
-    part: str = "test"
+    part: str | None = None
     seed: int = 0
     size: int | None = None
     style: str = "rules"
@@ -136,7 +136,7 @@ class PlayConfig(vf.TasksetConfig):  # type: ignore[misc]
 
     family: str = "reascan"
     split: str | None = None
-    part: str = "test"
+    part: str | None = None
     seed: int = 0
     size: int = 200
 
