@@ -33,26 +33,24 @@ gallery: .venv/.demo ## write docs/gallery.md and docs/pictures/ anew: one examp
 test: .venv/.test lint ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-# One environment per group of libraries that can live together. inspect-ai and reasoning-gym need other versions of a few of the
-# packages in constraints.txt, so those groups keep its torch only.
-.venvs/%/.done: pyproject.toml constraints.txt
+# One environment per group of libraries that can live together. Each installs with constraints.txt. FREE_ names the packages of it
+# of which a library of the group needs another version; TOOLS_ names programs that its commands start.
+.venvs/%/.done: pyproject.toml constraints.txt Makefile
 	$(PYTHON) -m venv .venvs/$*
-	grep '^torch==' constraints.txt > .venvs/torch.txt
-	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -c $(PINS_$*) -e '.[$(EXTRAS_$*)]' pytest
+	grep -v -x -E '($(FREE_$*))==.*' constraints.txt > .venvs/$*/constraints.txt
+	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -c .venvs/$*/constraints.txt -e '.[$(EXTRAS_$*)]' pytest $(TOOLS_$*)
 	@touch $@
 
 EXTRAS_trl := trl,mcp,lm-eval,train
-PINS_trl := constraints.txt
 EXTRAS_inspect := inspect
-PINS_inspect := .venvs/torch.txt
+FREE_inspect := fsspec|python-dateutil
 EXTRAS_gym := reasoning-gym
-PINS_gym := .venvs/torch.txt
+FREE_gym := tabulate
 EXTRAS_openenv := openenv,skyrl
-PINS_openenv := .venvs/torch.txt
+FREE_openenv := pillow|tomlkit
 EXTRAS_verifiers := verifiers
-PINS_verifiers := .venvs/torch.txt
+TOOLS_verifiers := uv
 EXTRAS_torchrl := torchrl
-PINS_torchrl := .venvs/torch.txt
 GROUPS := trl inspect gym openenv verifiers torchrl
 
 test-integrations: $(GROUPS:%=.venvs/%/.done) ## the plugs against the real libraries, one environment per group

@@ -43,6 +43,17 @@ LOAD_FROM_CALLS = 3_000
 _CALLS: dict[str, int] = {}
 """Calls that this process has made through `for_calls`, by kernel module."""
 _LOADING = threading.RLock()
+_THREAD = threading.local()
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """In this block and thread nothing is compiled, and numba is not imported. What is compiled already stays in use."""
+    before, _THREAD.is_interpreted = getattr(_THREAD, "is_interpreted", False), True
+    try:
+        yield
+    finally:
+        _THREAD.is_interpreted = before
 
 
 def for_rows(
@@ -73,6 +84,8 @@ def for_calls(name: str) -> types.SimpleNamespace:
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:
     """The functions of the kernel module `name`, interpreted or compiled, as attributes; interpreted where there is no numba."""
+    if compiled and getattr(_THREAD, "is_interpreted", False) and not is_loaded(name):
+        compiled = False
     if compiled and not has_numba():
         _say_once("numba is not installed, so large jobs run interpreted, some hundred times slower; `pip install numba`")
         compiled = False

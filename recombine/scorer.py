@@ -6,7 +6,7 @@
     scorer("reascan@2/sound/a1/test/0/000017", "Answer: walk, walk").value
 
 Rows and verdicts are cached. A scorer may be shared by threads, forked and pickled: it pickles as its arguments. Scoring by id
-imports neither numba, pyarrow nor torch.
+imports neither numba, pyarrow nor torch: a worker that only scores needs numpy and this package alone.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from recombine import kernels
 from recombine.core import Example, Problem, Score
 from recombine.data.ids import locate
 from recombine.errors import BadOption, UsageError, shown
@@ -30,6 +32,8 @@ __all__ = ["PARTIAL", "Scorer"]
 
 BLOCK_ROWS = 64
 """Rows made together once a second row of the same block is asked for: making many is cheaper than making each alone."""
+ALONE = frozenset({"abstract", "lexicon", "lilgym"})
+"""Families whose rows cost as much together as alone, when nothing is compiled."""
 MOST_READ = 2_000_000
 """Rows of a published file that a scorer holds."""
 
@@ -99,13 +103,15 @@ class Scorer:
 
     `source`: a family's name, a folder, a published file (then `family` says whose), a list of those or of examples, or None for any
     id of any family. `partial` gives wrong answers the credit that `PARTIAL` defines; the default is right or wrong.
-    `most_rows` bounds the cache of rows; four times as many verdicts are kept.
+    `most_rows` bounds the cache of rows; four times as many verdicts are kept. `compiled` lets the families load numba, which pays
+    where tens of thousands of different rows are scored by id.
     """
 
     source: Source | Sequence[Source | Example] | None = None
     family: str | None = None
     partial: bool = False
     most_rows: int = 20_000
+    compiled: bool = False
     _rows: _Cache = field(init=False, repr=False, compare=False)
     _verdicts: _Cache = field(init=False, repr=False, compare=False)
     _misses: _Cache = field(init=False, repr=False, compare=False)
@@ -140,7 +146,7 @@ class Scorer:
         """A scorer pickles as its arguments; examples in memory cannot be sent that way."""
         if any(isinstance(one, Example) for one in (self.source if isinstance(self.source, list | tuple) else ())):
             raise UsageError("a scorer over examples in memory cannot be pickled; give it a family, a folder or a file.")
-        return Scorer, (self.source, self.family, self.partial, self.most_rows)
+        return Scorer, (self.source, self.family, self.partial, self.most_rows, self.compiled)
 
     def __call__(self, identifier: str, reply: str, finish: str = "stop") -> Score:
         """The verdict on a reply. `finish` is the endpoint's reason for its end; `length` makes the reply unparsable."""
@@ -148,7 +154,8 @@ class Scorer:
         known: Score | None = self._verdicts.get(key)
         if known is not None:
             return known
-        score = self._score(self.example(identifier), reply, finish)
+        with nullcontext() if self.compiled else kernels.interpreted():
+            score = self._score(self.example(identifier), reply, finish)
         self._verdicts.put([(key, score)])
         return score
 
@@ -189,7 +196,8 @@ class Scorer:
         block = row - row % BLOCK_ROWS
         misses = (self._misses.get((job.key, block)) or 0) + 1
         self._misses.put([((job.key, block), misses)])
-        start, stop = (row, row + 1) if misses < 2 else (block, max(row + 1, min(block + BLOCK_ROWS, job.stop)))
+        is_alone = misses < 2 or (name in ALONE and not self.compiled)
+        start, stop = (row, row + 1) if is_alone else (block, max(row + 1, min(block + BLOCK_ROWS, job.stop)))
         batch = family.generate(job.rows(start, stop))
         made = {batch.id(place): family.example(batch, place) for place in range(len(batch))}
         self._rows.put(made.items())

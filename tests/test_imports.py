@@ -24,6 +24,7 @@ FLOOR = {
     "draws",
     "errors",
     "moved",
+    "rooms",
     "row_examples",
     "signature",
     "kernels",
@@ -34,6 +35,7 @@ FLOOR = {
     "schemas",
     "predicates",
     "stores",
+    "textual",
 }
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
@@ -49,6 +51,7 @@ MAY_SEE: dict[str, set[str]] = {
     "draws": set(),
     "errors": set(),
     "moved": set(),
+    "rooms": {"abilities", "columns", "core", "facets"},
     "row_examples": {"core"},
     "charts": set(),
     "pages": set(),
@@ -56,6 +59,7 @@ MAY_SEE: dict[str, set[str]] = {
     "processes": {"errors"},
     "schemas": {"errors"},
     "signature": {"files"},
+    "textual": {"core"},
     "kernels": {"errors", "files"},
     "files": {"errors", "stores"},
     "stores": {"errors"},

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import concurrent.futures
+import importlib.metadata
+import json
 import multiprocessing
 import pickle
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
 
 import recombine
+from recombine import kernels
 from recombine.errors import BadOption, RecombineError, UsageError
 from recombine.evaluate.prompts import prompts_of
+from recombine.families import FAMILIES
 from recombine.families.clutrr.kinship import RELATIONS
 from recombine.scorer import PARTIAL, Scorer
 
@@ -28,7 +33,7 @@ def asked(name: str, n: int = 6) -> list[tuple[str, str]]:
     return [(row.id, reply) for i, row in enumerate(rows) for reply in (answers[i], answers[i - 1], "no idea\nat all")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(FAMILIES))
 def test_verdicts_are_those_of_score(name: str) -> None:
     scorer = Scorer(name)
     for place, (identifier, reply) in enumerate(asked(name)):
@@ -97,7 +102,7 @@ def test_lists_and_examples_and_any() -> None:
 
 
 def test_threads_agree() -> None:
-    pairs = asked("gscan", 20)
+    pairs = asked("gscan", 9)
     alone = [Scorer("gscan")(*pair) for pair in pairs]
     shared = Scorer("gscan", most_rows=7)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -181,13 +186,57 @@ def test_bad_ids_and_replies() -> None:
         Scorer("scan", most_rows=0)
 
 
-def test_a_reward_worker_imports_nothing_heavy() -> None:
-    ids = {name: recombine.load(name, size=3)[2].id for name in NAMES}
-    program = (
-        f"import sys\nfrom recombine import Scorer\nscorer = Scorer()\nfor name, i in {ids!r}.items():\n"
-        "    scorer(i, 'Answer: I_WALK'); scorer(i, 'Answer: walk, push'); scorer(i, 'Answer: aunt'); scorer(i, 'ADD blue left; STOP')\n"
-        "print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = {name.split(".")[0] for name in done.stdout.split()}
-    assert not loaded & {"numba", "pyarrow", "torch", "llvmlite", "PIL", "rich", "gymnasium"}
+WORKER = """
+import json, sys
+before = set(sys.modules)
+from recombine import Scorer
+asked, file = json.load(sys.stdin)
+scorer = Scorer()
+values = [scorer(identifier, reply).value for identifier, reply in asked]
+rows = Scorer(file, family="scan")
+values += [rows(identifier, "Answer: I_WALK").value for identifier in rows._held]
+print(json.dumps([values, sorted({name.split(".")[0] for name in set(sys.modules) - before})]))
+"""
+MOST_INSTALLED_BYTES = 120 * 10**6
+
+
+def size_of(distribution: importlib.metadata.Distribution) -> int:
+    """The installed bytes of a distribution, without byte code that Python writes itself."""
+    files = [path for path in distribution.files or () if "__pycache__" not in path.parts]
+    return sum(Path(path.locate()).stat().st_size for path in files if Path(path.locate()).is_file())
+
+
+def test_a_reward_worker_needs_numpy_and_this_package_alone(tmp_path: Path) -> None:
+    """A process that scores rows of every family, and rows of a published file, has imported nothing else."""
+    asked = []
+    for name in FAMILIES:
+        rows = [row for _, row in zip(range(12), recombine.load(name, size=200), strict=False)]
+        asked += [(row.id, f"Answer: {prompts_of(row.family).answer(row)}") for row in rows]
+    (tmp_path / "tasks.txt").write_text("IN: walk OUT: I_WALK\n")
+    given = json.dumps([asked, str(tmp_path / "tasks.txt")])
+    done = subprocess.run([sys.executable, "-c", WORKER], input=given, capture_output=True, text=True, check=True)
+    values, loaded = json.loads(done.stdout)
+    assert values == [1.0] * (len(asked) + 1)
+    owners = importlib.metadata.packages_distributions()
+    assert {owner for module in loaded for owner in owners.get(module, ())} - {"recombine"} == {"numpy"}
+    own = sum(path.stat().st_size for path in Path(recombine.__file__).parent.rglob("*") if "__pycache__" not in path.parts)
+    assert size_of(importlib.metadata.distribution("numpy")) + own < MOST_INSTALLED_BYTES
+
+
+def test_a_scorer_may_load_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`compiled` is passed on to the kernels, and survives pickling; without it no kernel is compiled."""
+    wanted: list[tuple[str, bool]] = []
+    monkeypatch.setattr(kernels, "is_worth_compiling", lambda *_: True)
+    loaded = kernels._loaded
+
+    def load(name: str, compiled: bool) -> types.SimpleNamespace:
+        wanted.append((name, compiled))
+        return loaded(name, False)
+
+    monkeypatch.setattr(kernels, "_loaded", load)
+    monkeypatch.setattr(kernels, "is_loaded", lambda _name: False)
+    identifier = recombine.load("lexicon", size=1).job.id(0)
+    for compiled in (False, True):
+        wanted.clear()
+        pickle.loads(pickle.dumps(Scorer("lexicon", compiled=compiled)))(identifier, "Answer: x")
+        assert {used for name, used in wanted if name == "recombine.families.lexicon.kernel"} == {compiled}

@@ -69,13 +69,20 @@ def certificate(folder: Folder) -> dict[str, Any] | None:
         "holds": all(held.values()),
         "satisfying": satisfying,
         "rows": rows,
+        **_distances(apart),
+        "shortcuts": {score.name: round(score.accuracy, 4) for score in scores},
+    }
+
+
+def _distances(apart: Divergence) -> dict[str, Any]:
+    """How far test is from train, as both kinds of certificate say it."""
+    return {
         "rarest_test_atom": {"atom": apart.rarest_atom[0], "train_rows": apart.rarest_atom[1]},
         "every_test_atom_is_trained": apart.rarest_atom[1] > 0,
         "new_compounds": len(apart.new_compounds),
         "commonest_new_compounds": [list(pair) for pair in apart.new_compounds[:LISTED]],
         "atom_divergence": apart.atoms,
         "compound_divergence": apart.compounds,
-        "shortcuts": {score.name: round(score.accuracy, 4) for score in scores},
     }
 
 
@@ -90,12 +97,7 @@ def _chosen_certificate(folder: Folder) -> dict[str, Any] | None:
         "holds": apart.atoms <= ATOM_LIMIT,
         "rows": {part: folder.plan.parts[number].rows for part, number in parts.items()},
         "atom_limit": ATOM_LIMIT,
-        "rarest_test_atom": {"atom": apart.rarest_atom[0], "train_rows": apart.rarest_atom[1]},
-        "every_test_atom_is_trained": apart.rarest_atom[1] > 0,
-        "new_compounds": len(apart.new_compounds),
-        "commonest_new_compounds": [list(pair) for pair in apart.new_compounds[:LISTED]],
-        "atom_divergence": apart.atoms,
-        "compound_divergence": apart.compounds,
+        **_distances(apart),
     }
 
 

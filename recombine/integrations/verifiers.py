@@ -1,7 +1,7 @@
 """verifiers 0.4: `recombine_vf` (one reply) and `recombine_play_vf` (episodes) are the modules that its commands name.
 
     vf-validate recombine_vf -n 20 --taskset.family reascan --taskset.split a1
-    vf-eval recombine_vf -n 20 --env.taskset.family reascan --env.agent.harness.id null
+    vf-eval recombine_vf -n 20 --env.taskset.family reascan --env.agent.harness.id null --env.agent.runtime.type subprocess
 
 `validate` of a task says that the right answer scores 1 and that the oracle finds nothing wrong with the row.
 """
@@ -65,7 +65,7 @@ class RowConfig(vf.TasksetConfig):  # type: ignore[misc]
 
     family: str = "reascan"
     split: str | None = None
-    part: str = "test"
+    part: str | None = None
     seed: int = 0
     size: int | None = None
     style: str = "rules"
@@ -136,7 +136,7 @@ class PlayConfig(vf.TasksetConfig):  # type: ignore[misc]
 
     family: str = "reascan"
     split: str | None = None
-    part: str = "test"
+    part: str | None = None
     seed: int = 0
     size: int = 200
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, TextIO
 
 from recombine import keys
+from recombine.checks import claim_problems
 from recombine.core import (
     Batch,
     Claim,
@@ -124,11 +125,7 @@ class Reversal:
         while stack:
             said.append(stack.pop())
         found = [] if " ".join(said) == example.answer else [Problem("wrong_label", "it is not the reverse")]
-        split, part = str(example.meta["split"]), str(example.meta["part"])
-        if split not in CLAIMS:
-            return [*found, Problem("unjudged_split", f"no claim for {split}")]
-        reason = CLAIMS[split](example, part)
-        return [*found, Problem("wrong_split", reason)] if reason else found
+        return [*found, *claim_problems(CLAIMS, example)]
 
     def explain(self, example: Example) -> Explanation:
         """The steps, and the reader who does not reverse."""

@@ -5,27 +5,29 @@ The stages are imported when they are first used, so that making an example does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Option, Problem, Recipe, Split
 from recombine.families.abstract.rows import SCHEMA
 from recombine.families.abstract.splits import OPTIONS, RECIPES, SPLITS
+from recombine.rooms import FacetRoom, PairRoom, PromptRoom, Rooms
 
 if TYPE_CHECKING:
-    from recombine.abilities import Prompts, State
-    from recombine.columns import Column
-    from recombine.facets import Facet, Value
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from recombine.abilities import State
 
 __all__ = ["ABSTRACT", "AbstractFamily"]
 
 
 @dataclass(frozen=True)
-class AbstractFamily:
+class AbstractFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     """The family `abstract`; its only value is `ABSTRACT`."""
 
+    HOME: ClassVar[str] = __name__
     NAME: ClassVar[str] = "abstract"
     TITLE: ClassVar[str] = "Abstract reasoning: find the rule from demonstrations, predict the output world"
     CITATION: ClassVar[str] = """@inproceedings{wu2021reascan,
@@ -36,6 +38,7 @@ class AbstractFamily:
 }
 """
     RECIPES: ClassVar[Mapping[str, Recipe]] = RECIPES
+    SPLITS: ClassVar[Mapping[str, Split]] = SPLITS
     OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = SCHEMA
     CLUSTER: ClassVar[str] = "form"
@@ -44,23 +47,11 @@ class AbstractFamily:
     NATIVE_NAME: ClassVar[str] = "{split}-{part}.json"
 
     @property
-    def SPLITS(self) -> Mapping[str, Split]:
-        """By name; the first is the default."""
-        return SPLITS
-
-    @property
     def CLAIMS(self) -> Mapping[str, Claim]:
         """The oracle's judgement on every split, by the split's name."""
         from recombine.families.abstract.oracle_claims import CLAIMS
 
         return CLAIMS
-
-    @property
-    def prompts(self) -> Prompts:
-        """The words for language models."""
-        from recombine.families.abstract import prompts
-
-        return prompts
 
     @property
     def ACTIONS(self) -> tuple[str, ...]:
@@ -105,23 +96,17 @@ class AbstractFamily:
 
         return canonical(example)
 
-    def validate(self, example: Example) -> list[Problem]:
-        """Every broken law, by the oracle."""
-        from recombine.families.abstract.oracle import validate
+    def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
+        """The same for every row of a batch: compiled elimination, then the plain oracle where something is wrong."""
+        from recombine.families.abstract.oracle_batch import validate_batch
 
-        return validate(example)
+        return validate_batch(self, batch)
 
-    def explain(self, example: Example) -> Explanation:
-        """The rule, the elimination step by step, and each careless reader's answer."""
-        from recombine.families.abstract.explain import explain
+    def canonical_batch(self, batch: Batch) -> NDArray[np.uint64]:
+        """64 bits for the canonical form of every row."""
+        from recombine.families.abstract.oracle_batch import canonical_batch
 
-        return explain(example)
-
-    def render(self, example: Example, medium: Medium) -> str | bytes:
-        """The task with its solution, for people."""
-        from recombine.families.abstract.render import render
-
-        return render(example, medium)
+        return canonical_batch(batch)
 
     def depict(self, example: Example, solution: bool) -> str:
         """The worlds as SVG; without the solution, the test output is a question mark and no rule is named."""
@@ -129,67 +114,11 @@ class AbstractFamily:
 
         return str(render(example, "svg")) if solution else picture(example.world, None).svg()
 
-    def score(self, example: Example, answer: str) -> Score:
-        """Exact output world, in any of the four answer forms."""
-        from recombine.families.abstract.score import score
-
-        return score(example, answer)
-
-    @property
-    def PAIRS(self) -> Mapping[str, str]:
-        """Facet -> kind of matched pair."""
-        from recombine.families.abstract import pairs
-
-        return pairs.PAIRS
-
-    def partner(self, example: Example, facet: str) -> Example | None:
-        """The example with this facet changed, for matched pairs."""
-        from recombine.families.abstract import pairs
-
-        return pairs.partner(example, facet)
-
-    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
-        """What is wrong with a matched pair."""
-        from recombine.families.abstract import pairs
-
-        return pairs.pair_problems(first, second, facet)
-
-    @property
-    def FACETS(self) -> Mapping[str, Facet]:
-        """What predicates, pairs and charts can say about an example, by name."""
-        from recombine.families.abstract.facets import FACETS
-
-        return FACETS
-
-    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
-        """The value of every facet of one example."""
-        from recombine.families.abstract.facets import facet_values
-
-        return facet_values(example)
-
-    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
-        """The values of these facets in every row of a batch."""
-        from recombine.families.abstract.facets import facet_columns
-
-        return facet_columns(batch, names)
-
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """How many demonstrations the tasks of a file have, and how many more would settle each of them."""
         from recombine.families.abstract.settlement import survey
 
         return survey(examples)
-
-    def read(self, path: Path) -> Iterator[Example | Problem]:
-        """The tasks of an ARC file."""
-        from recombine.families.abstract.native import read
-
-        return read(self, Path(path))
-
-    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
-        """The rows as one ARC file."""
-        from recombine.families.abstract.native import write
-
-        write(batches, out)
 
 
 ABSTRACT: AbstractFamily = AbstractFamily()

@@ -24,6 +24,10 @@ from recombine.predicates.draw import HOLD_OUT, Source, draw, predicate_of
 
 KERNEL_NAME = "recombine.families.abstract.task_kernel"
 RELEASE_NAME = "recombine.families.abstract.release_kernel"
+SOUND_FROM, RELEASE_FROM = (400, 10), (30, 1)
+"""Rows that take as long interpreted as compiling the kernel does, and as loading it does."""
+NESTED_COST = 20
+"""A nested rule takes as long as so many others."""
 RELEASE_OBJECTS, RELEASE_TRIES = 6, 500
 """The notebook fills its worlds to six objects, and it draws at most 500 of them."""
 RELEASE_OPERATION = "paint red"
@@ -110,12 +114,12 @@ def _grammar() -> kernel.Grammar:
     return kernel.Grammar(plan.roots(), *plan.steps(), operations.table())
 
 
-def sound(job: Job, compiled: bool = True) -> Batch:
-    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone.
-
-    The kernel runs compiled even for small jobs: a single task takes seconds otherwise.
-    """
+def sound(job: Job, compiled: bool | None = None) -> Batch:
+    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone."""
     making = making_of(job.split, job.part, dict(job.options))
+    if compiled is None:
+        rows = (job.stop - job.start) * (NESTED_COST if NESTED in making.patterns else 1)
+        compiled = kernels.is_worth_compiling(KERNEL_NAME, rows, *SOUND_FROM)
     if job.split == HOLD_OUT:
         making = making._replace(source=held_out.rules(job.rows(0, 0), making))
     settings = settings_of(job, making)
@@ -132,7 +136,7 @@ SOURCE = Source(sound, facet_columns)
 """Where the rows of a split of one's own come from."""
 
 
-def release(job: Job, compiled: bool = True) -> Batch:
+def release(job: Job, compiled: bool | None = None) -> Batch:
     """The same for the recipe `release`: the notebook's worlds, with its one operation, determined or not."""
     making = making_of(job.split, job.part, dict(job.options))
     settings = settings_of(job, making)
@@ -141,6 +145,8 @@ def release(job: Job, compiled: bool = True) -> Batch:
     settings[kernel.S_HIGH] = RELEASE_OBJECTS
     settings[kernel.S_POOL] = settings[kernel.S_DEMONSTRATIONS]
     settings[kernel.S_WORLD_TRIES] = RELEASE_TRIES
+    if compiled is None:
+        compiled = kernels.is_worth_compiling(RELEASE_NAME, job.stop - job.start, *RELEASE_FROM)
     only = operations.numbers()[RELEASE_OPERATION]
     making = making._replace(wanted=lambda _forms, ops: ops == only)
     run, desk, grammar = kernels.load(RELEASE_NAME, compiled).draw_release, desk_of(settings), _grammar()

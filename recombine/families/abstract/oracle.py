@@ -6,14 +6,15 @@ demonstrations, and asks whether all of them give the same test output.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from recombine.checks import by_row
-from recombine.core import Batch, Example, Family, Problem
+from recombine.checks import claim_problems
+from recombine.core import Example, Problem
 from recombine.families.abstract.answers import read_answer, scene_of
 from recombine.families.abstract.oracle_claims import CLAIMS
 from recombine.families.abstract.oracle_elimination import (
@@ -52,6 +53,15 @@ class Claimed(NamedTuple):
     deed: Any
 
 
+class Left(NamedTuple):
+    """What elimination leaves: hypotheses after each demonstration, those that miss the test output, whether one rule is left."""
+
+    counts: list[int]
+    against: int
+    is_unique: bool
+
+
+@functools.lru_cache(maxsize=1 << 14)
 def parse_rule(description: str, operation: str) -> Claimed | None:
     """The rule in the oracle's own numbers; None if it cannot be said."""
     said, deed = _SAID.fullmatch(description), parse_deed(operation)
@@ -87,17 +97,7 @@ def world_of(listed: list[dict[str, Any]]) -> World:
 
 def validate(example: Example) -> list[Problem]:
     """Every broken law."""
-    return [*_laws(example), *_claim(example)]
-
-
-def _claim(example: Example) -> Iterator[Problem]:
-    split = example.meta.get("split")
-    if split is None:
-        return
-    if split not in CLAIMS:
-        yield Problem("unjudged_split", f"the oracle has no claim for the split {split!r}")
-    elif reason := CLAIMS[str(split)](example, str(example.meta.get("part", ""))):
-        yield Problem("wrong_split", f"it may not stand in {split}/{example.meta.get('part')}: {reason}")
+    return [*_laws(example), *claim_problems(CLAIMS, example)]
 
 
 def _laws(example: Example) -> Iterator[Problem]:
@@ -175,7 +175,7 @@ def _judge_rule(
             "undetermined",
             f"{against} of {found.counts[-1]} hypotheses that fit the demonstrations do not give the test output",
         )
-    yield from _judge_columns(example, rule, found, against)
+    yield from judge_columns(example, rule, _left(found, against))
     yield from (Problem("missing_decoy", text) for text in missing_decoys(rule, test))
 
 
@@ -211,7 +211,7 @@ def _judge_release(
             f"{against} of {last} hypotheses that fit the demonstrations do not give the test output",
             "artifact",
         )
-    yield from _judge_columns(example, rule, found, against)
+    yield from judge_columns(example, rule, _left(found, against))
     yield from (Problem("missing_decoy", text, "artifact") for text in missing_decoys(rule, test[0]))
 
 
@@ -223,8 +223,13 @@ def _space(rule: Claimed) -> int:
     )
 
 
-def _judge_columns(example: Example, rule: Claimed, found: Elimination, against: int) -> Iterator[Problem]:
-    left = {(g.depth, int(row), g.deed) for g in found.groups for row in g.rows} if found.counts[-1] < 100 else {1, 2}
+def _left(found: Elimination, against: int) -> Left:
+    is_unique = found.counts[-1] < 100 and len({(g.depth, int(row), g.deed) for g in found.groups for row in g.rows}) == 1
+    return Left(found.counts, against, is_unique)
+
+
+def judge_columns(example: Example, rule: Claimed, left: Left) -> Iterator[Problem]:
+    """The columns that do not follow from the rule, the worlds and the elimination."""
     kinds = [act[0] for act in rule.deed]
     expected = {
         "pattern": rule.depth,
@@ -236,11 +241,11 @@ def _judge_columns(example: Example, rule: Claimed, found: Elimination, against:
         "clauses": min(DEPTHS.index(rule.depth), 2),
         "object_count": len(example.inputs["test"]),
         "demonstrations": len(example.inputs["demonstrations"]),
-        "survivors": found.counts,
-        "rivals_left": against,
-        "rival_bits": against.bit_length(),
-        "determined": against == 0,
-        "proved_unique": len(left) == 1,
+        "survivors": left.counts,
+        "rivals_left": left.against,
+        "rival_bits": left.against.bit_length(),
+        "determined": left.against == 0,
+        "proved_unique": left.is_unique,
         "space": _space(rule),
     }
     for name, value in expected.items():
@@ -274,9 +279,15 @@ def weaker(rule: Claimed) -> Iterator[tuple[str, str, list[int]]]:
         yield "drops the first clause", "one_clause", [words[0], *words[3:], 0, 0]
 
 
-def validate_batch(family: Family, batch: Batch) -> Iterator[tuple[int, Problem]]:
-    """The same for every row of a batch."""
-    return by_row(range(len(batch)), lambda row: validate(family.example(batch, row)))
-
-
-__all__ = ["CLAIMS", "Claimed", "Item", "missing_decoys", "parse_rule", "validate", "validate_batch", "weaker", "world_of"]
+__all__ = [
+    "CLAIMS",
+    "Claimed",
+    "Item",
+    "Left",
+    "judge_columns",
+    "missing_decoys",
+    "parse_rule",
+    "validate",
+    "weaker",
+    "world_of",
+]

@@ -31,7 +31,11 @@ def _operations() -> dict[str, int]:
 
 def form_number(example: Example) -> int:
     """One number for the description: pattern, first phrase, and a step for each clause."""
-    said = str(example.meta["description"])
+    return _number_of(str(example.meta["description"]))
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _number_of(said: str) -> int:
     codes = []
     for size, color, shape in _PHRASE.findall(said):
         a = ("", "small ", "big ").index(size)

@@ -31,7 +31,12 @@ def deeds() -> tuple[tuple[Act, ...], ...]:
 def parse_deed(text: str) -> tuple[Act, ...] | None:
     """The operation with this text; None if there is none."""
     acts = tuple(tuple(piece.split(" ")) for piece in text.split(" and "))
-    return acts if acts in set(deeds()) else None
+    return acts if acts in _known_deeds() else None
+
+
+@functools.cache
+def _known_deeds() -> frozenset[tuple[Act, ...]]:
+    return frozenset(deeds())
 
 
 def product(item: Item, deed: tuple[Act, ...], pivot: Item | None) -> Item | None:

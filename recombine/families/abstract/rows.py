@@ -198,22 +198,30 @@ def inputs_of(task: Task, answer_form: str) -> dict[str, Any]:
     }
 
 
-def example(family: Family, batch: Batch, row: int) -> Example:
-    """The readable view of one row."""
-    values, job = batch.row(row), batch.job
-    task = task_of(values)
-    keep = (
-        "description", "operation", "pattern", "kind", "relations", "form", "clauses", "object_count", "space", "survivors",
-        "rivals_left", "rival_bits", "proved_unique", "determined",
-    )  # fmt: skip
+META = (
+    "description", "operation", "pattern", "kind", "relations", "form", "clauses", "object_count", "space", "survivors",
+    "rivals_left", "rival_bits", "proved_unique", "determined", "demonstrations",
+)  # fmt: skip
+"""The columns that an example keeps as facts about itself."""
+
+
+def meta_of(job: Job, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts about a row that models do not see."""
     meta = {
         "recipe": job.recipe, "split": job.split, "part": job.part, "seed": job.seed,
-        "asked_demonstrations": int(option(job, OPTIONS, "demonstrations")), "demonstrations": int(values["demonstrations"]),
+        "asked_demonstrations": int(option(job, OPTIONS, "demonstrations")),
         "asked_pattern": str(option(job, OPTIONS, "pattern")),
-        **{name: values[name] for name in keep},
+        **{name: values[name] for name in META},
     }  # fmt: skip
     if job.split == HOLD_OUT:
         meta[PREDICATE] = predicate_text(job, OPTIONS)
+    return meta
+
+
+def example(family: Family, batch: Batch, row: int) -> Example:
+    """The readable view of one row."""
+    values, job = batch.row(row), batch.job
+    task, meta = task_of(values), meta_of(job, values)
     rule = Rule(Form.decode(values["form"]), str(values["operation"]))
     inputs = inputs_of(task, str(option(job, OPTIONS, "answer_form")))
     return Example(family, batch.id(row), inputs, str(values["answer"]), plan=rule, world=task, meta=meta)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from recombine.abilities import Prompts
-from recombine.columns import Column
-from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
-from recombine.facets import Facet, Value
-from recombine.families.clutrr import explain, facets, generate, native, oracle, pairs, plan, prompts, render, score, survey
+from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Option, Problem, Recipe, Split
+from recombine.families.clutrr import generate, native, oracle, plan, render, survey
 from recombine.families.clutrr.kinship import CONVENTION
 from recombine.families.clutrr.options import OPTIONS
 from recombine.families.clutrr.splits import SPLITS
+from recombine.rooms import FacetRoom, PairRoom, PromptRoom, Rooms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,9 +22,10 @@ __all__ = ["CLUTRR", "ClutrrFamily"]
 
 
 @dataclass(frozen=True)
-class ClutrrFamily:
+class ClutrrFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     """Kinship stories: k facts lead from one person to another, and one word says what the second is to the first."""
 
+    HOME: ClassVar[str] = __name__
     NAME: ClassVar[str] = "clutrr"
     TITLE: ClassVar[str] = "CLUTRR: kinship stories with proofs"
     CITATION: ClassVar[str] = """@inproceedings{sinha2019clutrr,
@@ -50,18 +49,12 @@ class ClutrrFamily:
     CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
     OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
-    FACETS: ClassVar[Mapping[str, Facet]] = facets.FACETS
     FREE_COLUMNS: ClassVar[Mapping[str, str]] = oracle.FREE_COLUMNS
     NOTES: ClassVar[tuple[str, ...]] = (CONVENTION,)
     CLUSTER: ClassVar[str] = "clause"
     DIALS: ClassVar[tuple[str, ...]] = ("k", "fact_count")
     MEDIA: ClassVar[tuple[Medium, ...]] = render.MEDIA
     NATIVE_NAME: ClassVar[str] = native.NATIVE_NAME
-
-    @property
-    def prompts(self) -> Prompts:
-        """The words for language models."""
-        return prompts
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
@@ -70,19 +63,6 @@ class ClutrrFamily:
     def size(self, job: Job) -> int:
         """How many rows the job's part holds."""
         return generate.size(job)
-
-    @property
-    def PAIRS(self) -> Mapping[str, str]:
-        """Facet -> kind of matched pair."""
-        return pairs.PAIRS
-
-    def partner(self, example: Example, facet: str) -> Example | None:
-        """The example with this facet changed, for matched pairs."""
-        return pairs.partner(example, facet)
-
-    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
-        """What is wrong with a matched pair."""
-        return pairs.pair_problems(first, second, facet)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""
@@ -96,33 +76,13 @@ class ClutrrFamily:
         """64 bits of every row's canonical form."""
         return plan.canonical_batch(batch)
 
-    def validate(self, example: Example) -> list[Problem]:
-        """Every broken law, by the oracle."""
-        return oracle.validate(example)
-
     def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
         """The same for a whole batch."""
         return oracle.validate_batch(batch)
 
-    def explain(self, example: Example) -> Explanation:
-        """The proof, and what each shortcut reader would answer."""
-        return explain.explain(example)
-
-    def render(self, example: Example, medium: Medium) -> str | bytes:
-        """Story and question (`text`), the facts (`graph`), or the family tree (`svg`, `png`)."""
-        return render.render(example, medium)
-
-    def score(self, example: Example, answer: str) -> Score:
-        """Right if the answer names the relation; a chain of hops is graded hop by hop."""
-        return score.score(example, answer)
-
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a released CSV, in the original's shape or the Hugging Face card's."""
         return native.read(path)
-
-    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
-        """The rows as the original's CSV."""
-        native.write(batches, out)
 
     def native_path(self, job: Job) -> str:
         """Where the job's part lies in the released layout."""
@@ -135,14 +95,6 @@ class ClutrrFamily:
     def native_extras(self, jobs: Sequence[Job]) -> Mapping[str, str]:
         """`config.json` of every folder of the released layout."""
         return native.native_extras(jobs)
-
-    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
-        """The value of every facet of one example."""
-        return facets.facet_values(example)
-
-    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
-        """The same for a whole batch."""
-        return facets.facet_columns(batch, names)
 
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """Figures about a file: how much of it is false, ambiguous or shorter than it says."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine import kernels
+from recombine.checks import claim_problems
 from recombine.columns import values_of
 from recombine.core import Batch, Example, Problem
 from recombine.errors import FileError, shown
@@ -142,7 +143,7 @@ def _problems(bits: int, one: Example) -> list[Problem]:
 
 
 def _row_problems(one: Example) -> list[Problem]:
-    return _field_problems(one) + _split_problems(one) + _text_problems(one)
+    return [*_field_problems(one), *claim_problems(CLAIMS, one), *_text_problems(one)]
 
 
 def _field_problems(one: Example) -> list[Problem]:
@@ -173,18 +174,6 @@ def _held_out(one: Example) -> bool:
     if dials := one.meta.get("options", {}).get("k"):
         return bool(one.meta["held_out"]) and str(k) in str(dials).split(",")
     return str(one.meta["part"]).startswith("test") and k > 2 and k in trained
-
-
-def _split_problems(one: Example) -> list[Problem]:
-    """Whether the example may stand in its part, by the claim of its split."""
-    split = one.meta.get("split")
-    if split is None:
-        return []
-    if split not in CLAIMS:
-        return [Problem("unjudged_split", f"the oracle has no claim for the split {shown(split)}")]
-    part = str(one.meta.get("part", ""))
-    reason = CLAIMS[split](one, part)
-    return [Problem("wrong_split", f"not an example of {split}/{part}: {reason}")] if reason else []
 
 
 def _text_problems(one: Example) -> list[Problem]:

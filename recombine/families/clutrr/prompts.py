@@ -6,6 +6,9 @@ from typing import Literal
 
 from recombine.core import Example
 from recombine.families.clutrr.kinship import CONVENTION, RELATIONS, TELLING
+from recombine.textual import answer, legend, picture, steps
+
+__all__ = ["answer", "legend", "picture", "question", "rules", "steps", "task"]
 
 
 def task(family: str) -> str:  # noqa: ARG001
@@ -42,23 +45,3 @@ def question(example: Example, sight: Literal["text", "picture", "both"]) -> str
     """The story, and the question in a form that leaves no doubt about its direction."""
     first, second = example.inputs["query"]
     return f"Story: {example.inputs['story']}\nQuestion: What is {second} to {first}? ({second} is {first}'s …)"
-
-
-def answer(example: Example) -> str:
-    """The word."""
-    return example.answer
-
-
-def steps(example: Example) -> tuple[str, ...]:
-    """The proof."""
-    return example.explain().steps
-
-
-def picture(example: Example) -> bytes | None:  # noqa: ARG001
-    """Stories have no picture that does not show the answer."""
-    return None
-
-
-def legend(family: str) -> str:  # noqa: ARG001
-    """No picture, no legend."""
-    return ""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from recombine.checks import claim_problems
 from recombine.core import Problem, Severity
 from recombine.families.gscan.oracle_claims import CLAIMS
 from recombine.families.gscan.oracle_fields import Reading, claim_laws
@@ -207,15 +208,8 @@ def _field_laws(example: Example, world: World, reading: Reading) -> list[Proble
 
 
 def _split_laws(example: Example, reading: Reading) -> list[Problem]:
-    """The claim of the example's split holds. Files by others say no split, and are not judged here."""
-    split, part = str(example.meta.get("split", "")), str(example.meta.get("part", ""))
-    if not split:
-        return []
-    if split not in CLAIMS:
-        text = f"the oracle has no claim for split {split[:80]!r}, so nothing says what belongs there"
-        return [Problem("unjudged_split", text)]
-    reason = CLAIMS[split](example, part)
-    found = [Problem("wrong_split", f"it cannot be in {split}/{part}: {reason}")] if reason else []
+    """The claim of the example's split holds, and a split about moving things moves one."""
+    found, split = list(claim_problems(CLAIMS, example)), str(example.meta.get("split", ""))
     if example.recipe == "sound" and split in ("contextual", "adverb_2") and reading.verb not in example.answer.split(","):
         found.append(Problem("nothing_moves", f"{split} is about moving things, but here nothing is {reading.verb}ed"))
     return found

@@ -20,7 +20,7 @@ from recombine.families.lexicon.splits import OPTIONS, Making, asked, forbidden,
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_of, predicate_text, too_rare
 
 KERNEL_NAME = "recombine.families.lexicon.kernel"
-COMPILE_FROM, LOAD_FROM = 60, 8
+COMPILE_FROM, LOAD_FROM = 170, 10
 """Rows that take as long interpreted as compiling does, and as loading machine code does."""
 DEMONSTRATIONS = 16
 """Demonstrations at most."""

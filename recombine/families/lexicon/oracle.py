@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from recombine import keys
+from recombine.checks import claim_problems
 from recombine.core import Claim, Example, Problem
 from recombine.predicates.judge import Seen, holds
 
@@ -104,7 +105,7 @@ def outcomes(left: Sequence[Mapping[str, str]], command: str) -> dict[str | None
 
 def validate(example: Example) -> list[Problem]:
     """Every broken law."""
-    return [*_laws(example), *_claim(example)]
+    return [*_laws(example), *claim_problems(CLAIMS, example)]
 
 
 def _laws(example: Example) -> Iterator[Problem]:
@@ -163,16 +164,6 @@ def _columns(
 
 _HELD = {"walk": "thrice", "look": "around", "run": "opposite", "jump": "twice"}
 _TENTHS = {"test": {0}, "validation": {1}, "train": set(range(2, 10))}
-
-
-def _claim(example: Example) -> Iterator[Problem]:
-    split = example.meta.get("split")
-    if split is None:
-        return
-    if split not in CLAIMS:
-        yield Problem("unjudged_split", f"the oracle has no claim for the split {split!r}")
-    elif reason := CLAIMS[str(split)](example, str(example.meta.get("part", ""))):
-        yield Problem("wrong_split", f"it may not stand in {split}/{example.meta.get('part')}: {reason}")
 
 
 def _gloss(example: Example, command: str) -> str:

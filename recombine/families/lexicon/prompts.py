@@ -7,6 +7,9 @@ from typing import Literal
 from recombine.core import Example
 from recombine.families.lexicon.plan import TOKENS
 from recombine.families.lexicon.render import describe
+from recombine.textual import answer, legend, picture, steps
+
+__all__ = ["answer", "legend", "picture", "question", "rules", "steps", "task"]
 
 
 def task(family: str) -> str:  # noqa: ARG001
@@ -39,23 +42,3 @@ The demonstrations leave exactly one answer: every assignment of meanings to wor
 def question(example: Example, sight: Literal["text", "picture", "both"]) -> str:  # noqa: ARG001 - nothing to see here
     """The demonstrations and the new command."""
     return describe(example)
-
-
-def answer(example: Example) -> str:
-    """The answer as it stands."""
-    return example.answer
-
-
-def steps(example: Example) -> tuple[str, ...]:
-    """The proof."""
-    return example.explain().steps
-
-
-def picture(example: Example) -> bytes | None:  # noqa: ARG001
-    """There is no world to draw."""
-    return None
-
-
-def legend(family: str) -> str:  # noqa: ARG001
-    """No picture, no legend."""
-    return ""

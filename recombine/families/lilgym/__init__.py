@@ -10,17 +10,16 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.abilities import Prompts, State
-from recombine.columns import Column
-from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
-from recombine.facets import Facet, Value
+from recombine.abilities import State
+from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Option, Problem, Recipe, Split
 from recombine.families.lilgym import generate
 from recombine.families.lilgym.splits import SPLITS
+from recombine.rooms import FacetRoom, PairRoom, PromptRoom, Rooms
 
 if TYPE_CHECKING:
     from recombine.families.lilgym.audit import StatementCheck
@@ -42,12 +41,13 @@ _PAPERS = """@inproceedings{wu-etal-2023-lilgym,
 
 
 @dataclass(frozen=True)
-class LilGymFamily:
+class LilGymFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     """Statements about scenes: the embedded language, and the published files where their folder is given.
 
     The rooms behind the methods are imported when they are first used, so that loading one example stays quick.
     """
 
+    HOME: ClassVar[str] = __name__
     NAME: ClassVar[str] = "lilgym"
     TITLE: ClassVar[str] = "lilGym: statements about scenes, made true or false by edits"
     CITATION: ClassVar[str] = _PAPERS
@@ -73,51 +73,6 @@ class LilGymFamily:
         from recombine.families.lilgym import oracle
 
         return oracle.CLAIMS
-
-    @property
-    def PAIRS(self) -> Mapping[str, str]:
-        """Facet -> kind of matched pair."""
-        from recombine.families.lilgym import pairs
-
-        return pairs.PAIRS
-
-    def partner(self, example: Example, facet: str) -> Example | None:
-        """The example with this facet changed, for matched pairs."""
-        from recombine.families.lilgym import pairs
-
-        return pairs.partner(example, facet)
-
-    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
-        """What is wrong with a matched pair."""
-        from recombine.families.lilgym import pairs
-
-        return pairs.pair_problems(first, second, facet)
-
-    @property
-    def FACETS(self) -> Mapping[str, Facet]:
-        """What predicates, pairs and charts say of an example, by name."""
-        from recombine.families.lilgym import facets
-
-        return facets.FACETS
-
-    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
-        """The value of every facet of one example."""
-        from recombine.families.lilgym import facets
-
-        return facets.facet_values(example)
-
-    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
-        """The same for a whole batch, for these facets."""
-        from recombine.families.lilgym import facets
-
-        return facets.facet_columns(batch, names)
-
-    @property
-    def prompts(self) -> Prompts:
-        """The words for language models."""
-        from recombine.families.lilgym import prompts
-
-        return prompts
 
     @property
     def VALUE_WORDS(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
@@ -190,12 +145,6 @@ class LilGymFamily:
         said = example.meta["program"] or " ".join(str(example.inputs["statement"]).lower().split())
         return repr((said, example.meta["task"], example.inputs.get("target"), boxes)).encode()
 
-    def validate(self, example: Example) -> list[Problem]:
-        """Every broken law, by the oracle's own reading of the sentence."""
-        from recombine.families.lilgym import oracle
-
-        return oracle.validate(example)
-
     def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
         """The same for a whole batch."""
         from recombine.families.lilgym import oracle
@@ -207,35 +156,11 @@ class LilGymFamily:
         forms = (self.canonical(self.example(batch, row)) for row in range(len(batch)))
         return np.array([int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little") for form in forms], np.uint64)
 
-    def explain(self, example: Example) -> Explanation:
-        """The program's value part by part, what each edit changes, and what each shortcut reader would answer."""
-        from recombine.families.lilgym import explain
-
-        return explain.explain(example)
-
-    def render(self, example: Example, medium: Medium) -> str | bytes:
-        """The example as a prompt (`text`), or its scene drawn."""
-        from recombine.families.lilgym import render
-
-        return render.render(example, medium)
-
-    def score(self, example: Example, answer: str) -> Score:
-        """Right iff the edits are valid, end in STOP and reach the target; or iff true or false is right."""
-        from recombine.families.lilgym import score
-
-        return score.score(example, answer)
-
     def read(self, path: Path) -> Iterator[Example | Problem]:
         """The examples of a lilGym or NLVR file."""
         from recombine.families.lilgym import native
 
         return native.read(path)
-
-    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
-        """The rows as a lilGym file, with our plan beside each program."""
-        from recombine.families.lilgym import native
-
-        native.write(batches, out)
 
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """Figures about a file: tasks, contexts, labels, and whether values ignore box order."""

@@ -56,8 +56,8 @@ SCHEMA: dict[str, ColumnType] = {
     "key": "string",
 }
 CHUNK = 2048
-COMPILE_FROM_ROWS = 12
-"""From so many rows on, loading the compiled kernels pays."""
+COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 2_000, 50
+"""Rows that take as long interpreted as compiling the kernels does, and as loading their machine code does."""
 SCENES, WORDS = 1, 3
 """Salts of a row's random states, by purpose."""
 
@@ -69,13 +69,13 @@ class Wanted:
     kind: Kind
     start: Start
     task: Task
-    fast: bool
+    fast: bool = False
 
     @classmethod
     def of(cls, job: Job) -> Wanted:
         """The job's options."""
         kind, start, task = (option(job, OPTIONS, name) for name in ("scene", "start", "task"))
-        return cls(kind, start, task, job.stop - job.start >= COMPILE_FROM_ROWS or kernels.is_loaded(row_maker.FLIP))
+        return cls(kind, start, task)
 
     @property
     def from_nothing(self) -> bool:
@@ -110,7 +110,8 @@ def pick(job: Job, rows: Numbers) -> Batch | None:
 
 
 def _generated(job: Job, indices: Numbers, picked: Numbers | None) -> Batch:
-    wanted = replace(Wanted.of(job), fast=len(indices) >= COMPILE_FROM_ROWS or kernels.is_loaded(row_maker.FLIP))
+    fast = kernels.is_worth_compiling(row_maker.FLIP, len(indices), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
+    wanted = replace(Wanted.of(job), fast=fast)
     rejected: Counter[str] = Counter()
     parts = []
     for low in range(0, len(indices), CHUNK):

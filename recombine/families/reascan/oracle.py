@@ -11,6 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
+from recombine.checks import claim_problems
 from recombine.core import Example, Problem, Severity
 from recombine.errors import shown
 from recombine.families.reascan import oracle_claims
@@ -151,7 +152,7 @@ def validate(example: Example) -> list[Problem]:
     found += field_problems(world, said, example)
     meta = example.meta if example.recipe == "sound" else {}
     found += [Problem(code, sentence, severity) for code, sentence in sound_laws(world, said, meta)]
-    found += claim_problems(example)
+    found += claim_problems(oracle_claims.CLAIMS, example)
     found += _written_problems(example)
     return found
 
@@ -308,20 +309,6 @@ def _are_notes(notes: Sequence[int], said: Said, meta: Mapping[str, Any]) -> boo
         return False
     noun = said.nouns[node]
     return noun.head not in ("object", "box") and bool((noun.size, noun.color, noun.head)[kind])
-
-
-def claim_problems(example: Example) -> Iterator[Problem]:
-    """The claim of the example's split holds. Files by others say no split, and are not judged here."""
-    split, part = str(example.meta.get("split", "")), str(example.meta.get("part", ""))
-    if not split:
-        return
-    if split not in oracle_claims.CLAIMS:
-        text = f"the oracle has no claim for split {shown(split)}, so nothing says what belongs there"
-        yield Problem("unjudged_split", text)
-        return
-    reason = oracle_claims.CLAIMS[split](example, part)
-    if reason:
-        yield Problem("wrong_split", f"it cannot be in {split}/{part}: {reason}")
 
 
 def pattern_text(nouns: Sequence[Noun]) -> str:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TextIO
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
-from recombine.abilities import Prompts, Tree
-from recombine.columns import Column
-from recombine.core import Batch, Claim, ColumnType, Example, Explanation, Job, Medium, Option, Problem, Recipe, Score, Split
-from recombine.facets import Facet, Value
-from recombine.families.scan import explain, facets, generate, native, oracle, pairs, prompts, render, score
+from recombine.abilities import Tree
+from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Option, Problem, Recipe, Score, Split
+from recombine.families.scan import facets, generate, native, oracle, pairs, score
 from recombine.families.scan.corpus import ambiguity, inverses
 from recombine.families.scan.plan import parse_actions
 from recombine.families.scan.splits import SPLITS
+from recombine.rooms import FacetRoom, PairRoom, PromptRoom, Rooms
 
 __all__ = ["NACS", "SCAN", "ScanFamily", "ambiguity", "inverses"]
 
@@ -41,7 +40,7 @@ _NACS_PAPER = """@inproceedings{bastings2018jump,
 
 
 @dataclass(frozen=True)
-class ScanFamily:
+class ScanFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     """Commands to actions (`scan`), or actions to commands (`nacs`): the same rows, read one way or the other.
 
     For `nacs` any command that means the given actions is right; the answer of an example is only one of them.
@@ -49,6 +48,7 @@ class ScanFamily:
 
     direction: Literal["scan", "nacs"]
 
+    HOME: ClassVar[str] = __name__
     RECIPES: ClassVar[Mapping[str, Recipe]] = {
         "release": Recipe(
             "release", "What was released: rule-based splits as in the official files, sampled ones in their sizes."
@@ -56,7 +56,6 @@ class ScanFamily:
     }
     CLAIMS: ClassVar[Mapping[str, Claim]] = oracle.CLAIMS
     OPTIONS: ClassVar[Mapping[str, Option]] = generate.OPTIONS
-    FACETS: ClassVar[Mapping[str, Facet]] = facets.FACETS
     CLUSTER: ClassVar[str] = "template"
     DIALS: ClassVar[tuple[str, ...]] = ("action_length", "command_length")
     MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii", "svg")
@@ -88,11 +87,6 @@ class ScanFamily:
         pair: tuple[str, str] = ("command", "actions") if self.direction == "scan" else ("actions", "command")
         return {pair[0]: "string", pair[1]: "string", **generate.FEATURES}
 
-    @property
-    def prompts(self) -> Prompts:
-        """The words for language models."""
-        return prompts
-
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         return generate.generate(job)
@@ -101,30 +95,14 @@ class ScanFamily:
         """How many rows the job's part holds."""
         return generate.size(job)
 
-    def facet_values(self, example: Example) -> Mapping[str, Value | tuple[Value, ...]]:
-        """The value of every facet of one example."""
-        return facets.facet_values(example)
-
     @property
     def PAIRS(self) -> Mapping[str, str]:
         """Facet -> kind of matched pair."""
         return pairs.pairs_of(self.NAME)
 
-    def partner(self, example: Example, facet: str) -> Example | None:
-        """The example with this facet changed, for matched pairs."""
-        return pairs.partner(example, facet)
-
-    def pair_problems(self, first: Example, second: Example, facet: str) -> list[str]:
-        """What is wrong with a matched pair."""
-        return pairs.pair_problems(first, second, facet)
-
     def derivation(self, example: Example) -> Tree:
         """How the grammar builds the command."""
         return facets.derivation(example)
-
-    def facet_columns(self, batch: Batch, names: Sequence[str]) -> Mapping[str, Column]:
-        """The same for a whole batch, for these facets."""
-        return facets.facet_columns(batch, names)
 
     def example(self, batch: Batch, row: int) -> Example:
         """The readable view of one row."""
@@ -139,21 +117,9 @@ class ScanFamily:
         commands = batch.columns["command"]
         return np.array([_word(str(commands[row])) for row in range(len(batch))], np.uint64)
 
-    def validate(self, example: Example) -> list[Problem]:
-        """Every broken law, by the oracle's rewriting."""
-        return oracle.validate(example)
-
     def validate_batch(self, batch: Batch) -> Iterator[tuple[int, Problem]]:
         """The same for a whole batch."""
         return oracle.validate_batch(batch)
-
-    def explain(self, example: Example) -> Explanation:
-        """The derivation, and what each shortcut reader would answer."""
-        return explain.explain(example)
-
-    def render(self, example: Example, medium: Medium) -> str:
-        """The input alone (`text`), the derivation tree (`ascii`) or the walk as a picture (`svg`)."""
-        return render.render(example, medium)
 
     def score(self, example: Example, answer: str) -> Score:
         """Right iff the actions are the command's (`scan`), or the command means the actions (`nacs`)."""
@@ -167,10 +133,6 @@ class ScanFamily:
             else:
                 place, command, actions = row
                 yield generate.pair(self, f"{Path(path).name}:{place}", command, actions, {"recipe": "release", "place": place})
-
-    def write(self, batches: Iterable[Batch], out: TextIO) -> None:
-        """The same rows as `IN: command OUT: actions` lines, in both directions."""
-        native.write(batches, out)
 
     def survey(self, examples: Sequence[Example]) -> Mapping[str, Any]:
         """Figures about a file: rows, distinct commands and meanings, ambiguity, and the official parts that it equals."""

@@ -6,6 +6,9 @@ from typing import Literal
 
 from recombine.core import Example
 from recombine.families.scan.plan import STYLES
+from recombine.textual import answer, legend, picture, steps
+
+__all__ = ["answer", "legend", "picture", "question", "rules", "steps", "task"]
 
 
 def task(family: str) -> str:
@@ -57,23 +60,3 @@ def question(example: Example, sight: Literal["text", "picture", "both"]) -> str
     if "command" in example.inputs:
         return f"Command: {example.inputs['command']}"
     return f"Actions: {example.inputs['actions']}"
-
-
-def answer(example: Example) -> str:
-    """The answer as it stands."""
-    return example.answer
-
-
-def steps(example: Example) -> tuple[str, ...]:
-    """The proof."""
-    return example.explain().steps
-
-
-def picture(example: Example) -> bytes | None:  # noqa: ARG001
-    """SCAN has no world to draw."""
-    return None
-
-
-def legend(family: str) -> str:  # noqa: ARG001
-    """No picture, no legend."""
-    return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from recombine.core import Claim, Example
@@ -279,14 +279,3 @@ CLAIMS: dict[str, Claim] = {
     **{f"{kind}_{start}": _published(kind, start) for kind in ("tower", "scatter") for start in ("scratch", "flipit")},
 }
 """Split -> its claim."""
-
-
-def judged(example: Example, claims: Mapping[str, Claim]) -> tuple[str, str] | None:
-    """The code and the text of a broken claim; None if the example has no split or may stand where it stands."""
-    split, part = example.meta.get("split"), str(example.meta.get("part", ""))
-    if split is None:
-        return None
-    if split not in claims:
-        return "unjudged_split", f"the oracle has no claim for split {shown(split)}, so nothing says what belongs there"
-    reason = claims[split](example, part)
-    return ("wrong_split", f"it cannot be in {shown(split)}/{shown(part)}: {reason}") if reason else None

@@ -11,9 +11,10 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from recombine.checks import claim_problems
 from recombine.core import Batch, Example, Problem
 from recombine.errors import ProgramError, RecombineError, shown
-from recombine.families.lilgym.oracle.claims import CLAIMS, depth, judged
+from recombine.families.lilgym.oracle.claims import CLAIMS, depth
 from recombine.families.lilgym.oracle.contact import Picture, is_clear
 from recombine.families.lilgym.oracle.difference import compare, scatter_fillings, tower_fillings
 from recombine.families.lilgym.oracle.formula import read, shown_in
@@ -38,8 +39,7 @@ def validate(example: Example) -> list[Problem]:
         problems = audit.judge(example)
     else:
         problems = list(_problems(example))
-    broken = judged(example, CLAIMS)
-    return problems if broken is None else [*problems, Problem(*broken)]
+    return [*problems, *claim_problems(CLAIMS, example)]
 
 
 def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
