@@ -26,6 +26,7 @@ from recombine.families.lilgym.scene import Bytes, Flags, Kind, Numbers
 from recombine.families.lilgym.sound.codec import Codes, decode
 from recombine.families.lilgym.wording import MOST_WORDS, say
 from recombine.predicates import mask
+from recombine.predicates.draw import HOLD_OUT
 
 TABLE = Path(__file__).with_name("statements.npz")
 LONG_ENOUGH = 12
@@ -187,7 +188,7 @@ def belongs(kind: Kind, split: str, part: str, predicate: str = "") -> Flags:
         held = known.words >= splits.LONG[kind]
     elif split in splits.RULES:
         held = known.rules >> tuple(splits.RULES).index(split) & 1 == 1
-    elif split == splits.HOLD_OUT:
+    elif split == HOLD_OUT:
         held = held_out(kind, predicate or str(splits.OPTION.default))
     else:
         rule = splits.rule_of(split)
