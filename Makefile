@@ -29,8 +29,9 @@ docs: .venv/.test ## the site, with every tutorial executed; leaves docs/_build/
 gallery: .venv/.demo ## write docs/gallery.md and docs/pictures/ anew: one example of every split
 	$(BIN)/python docs/pages.py gallery
 
+# The tests of a file stay in one process: what they import, load and generate once serves them all.
 test: .venv/.test lint ## all tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # One environment per group of libraries that can live together. Each installs with constraints.txt. FREE_ names the packages of it
 # of which a library of the group needs another version; TOOLS_ names programs that its commands start.
@@ -58,7 +59,7 @@ test-integrations: $(GROUPS:%=.venvs/%/.done) ## the plugs against the real libr
 quick: .venv/.test ## linters, and the tests of what a change touches with a sampled contract
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest -n 2 $$($(BIN)/python tests/touched.py)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $$($(BIN)/python tests/touched.py)
 
 coverage: .venv/.test ## the tests, with a report of the lines that no test reaches
 	$(PIP) coverage

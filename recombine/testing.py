@@ -42,7 +42,7 @@ FAR_ROW = 10**6
 """The index that a test row gets when it is put into train: beyond any rows that are there by a rule of their own."""
 WHOLE_ROWS = 25_000
 """Finite parts up to this size are compared whole, where a check needs that."""
-KNOWN_FORMS = 200
+KNOWN_FORMS = 2_000
 """Parts whose canonical forms are kept for the next check."""
 KNOWN_ROWS = 16
 """Batches that are kept for the next check: the checks of one part look at the same few rows."""

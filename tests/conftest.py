@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 import zlib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# The workers of one run share the machine's cores, so no library starts threads of its own. Processes inherit this.
+for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+# Bytecode is kept: hundreds of processes that a run starts need not compile the package's source again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# Collecting tests and compiling kernels make millions of objects that live on. Looking through them for garbage is in vain.
+gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +44,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=dropped)
     gone = set(map(id, dropped))
     items[:] = [item for item in items if id(item) not in gone]
+
+
+def pytest_collection_finish() -> None:
+    """Tests and imported modules live until the end: the garbage collector need not look at them again."""
+    gc.collect()
+    gc.freeze()

@@ -106,7 +106,7 @@ def test_table_at_the_smallest_scale(tmp_path: Path) -> None:
     document = json.loads(report.json_path.read_text())
     assert len(document["runs"]) == 3
     stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.safetensors")}
-    assert reproduce_table1(Wish("lilgym-table1", "smoke", only=only), tmp_path).rows == report.rows
+    assert reproduce_table1(Wish("lilgym-table1", "smoke", workers=1, only=only), tmp_path).rows == report.rows
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.safetensors")} == stamps
     with pytest.raises(UnknownName):
         reproduce_table1(Wish("lilgym-table1", "second"), tmp_path)

@@ -8,6 +8,7 @@ import json
 import math
 import random
 import string
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,15 @@ class Echo:
         return Reply("Answer: I_WALK", "stop", tokens_in=100, tokens_out=10)
 
 
+@cache
+def questions() -> tuple[Any, Prompter]:
+    """The rows and their prompts, made once: thousands of runs ask about the same."""
+    return load("scan", "length", "test", size=20), Prompter(SCAN)
+
+
 def run(out: Path, size: int = 4, cost: float = 1e9) -> tuple[Outcome, int]:
-    rows = load("scan", "length", "test", size=20)
-    asked, echo = Asked(rows, Prompter(SCAN), "m", "http://127.0.0.1:9/v1", {"max_tokens": 50}, 50, size), Echo()
+    rows, prompter = questions()
+    asked, echo = Asked(rows, prompter, "m", "http://127.0.0.1:9/v1", {"max_tokens": 50}, 50, size), Echo()
     return ask(asked, echo, out, caps=Caps(cost=cost), price=Price(1e6, 1e6), concurrency=1), echo.count
 
 

@@ -82,9 +82,21 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+def files_of(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, bytes]:
+    """What the command leaves behind when nothing interrupts it."""
+    folder = tmp_path_factory.mktemp("unbroken") / "out"
+    assert subprocess.run([sys.executable, "-c", PROGRAM, *GENERATE, str(folder)], capture_output=True).returncode == 0
+    return files_of(folder)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("moment", [0, 1])
-def test_interrupted_by_a_signal(tmp_path: Path, number: signal.Signals, moment: int) -> None:
+def test_interrupted_by_a_signal(tmp_path: Path, number: signal.Signals, moment: int, unbroken: dict[Path, bytes]) -> None:
     """While the workers start (0) and when some shards are there (1): short, in order, and the same command goes on."""
     out = tmp_path / "out"
     words = [sys.executable, "-c", PROGRAM, *GENERATE, str(out)]
@@ -99,10 +111,7 @@ def test_interrupted_by_a_signal(tmp_path: Path, number: signal.Signals, moment:
         assert told.count("\n") == 1, told
         assert "run the same command again to go on" in told
     assert subprocess.run(words, check=False, capture_output=True).returncode == 0
-    again = tmp_path / "again"
-    assert subprocess.run([*words[:-1], str(again)], check=False, capture_output=True).returncode == 0
-    trees = [{p.relative_to(f): p.read_bytes() for p in sorted(f.rglob("*")) if p.is_file()} for f in (out, again)]
-    assert trees[0] == trees[1]
+    assert files_of(out) == unbroken
 
 
 def test_a_worker_killed_during_generate(tmp_path: Path) -> None:
