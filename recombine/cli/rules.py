@@ -12,11 +12,15 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recombine.cli.predict import ANSWERS
-from recombine.cli.printing import print_table, say
+from recombine.cli.printing import print_json, print_table, say
 from recombine.cli.requests import add_request, whole_number
 from recombine.errors import UsageError
+
+if TYPE_CHECKING:
+    from recombine.models.sequence_machine import SequenceMachine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lexicon", metavar="FILE", help="a lexicon to run: one `word: level: slots` per line")
     parser.add_argument("--out", metavar="FILE", help='with --lexicon: its answers to the test, one {"id", "answer"} per line')
+    parser.add_argument("--json", action="store_true", help="print JSON: the prompt, or the lexicon and its figures")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,7 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.lexicon:
         distinct = sorted(set(pairs))
         stream = keys.Stream("rules", rows.job.key)
-        sys.stdout.write(prompt(stream.sample(distinct, min(arguments.shots, len(distinct))), alphabet) + "\n")
+        asked = prompt(stream.sample(distinct, min(arguments.shots, len(distinct))), alphabet)
+        if arguments.json:
+            print_json({"shots": min(arguments.shots, len(distinct)), "prompt": asked})
+        else:
+            sys.stdout.write(asked + "\n")
         return 0
     lexicon = parse_lexicon(read_text(Path(arguments.lexicon)), alphabet)
     config = SequenceMachineConfig()
@@ -64,8 +73,18 @@ def run(arguments: argparse.Namespace) -> int:
         with writing_text(out) as stream_out:
             stream_out.writelines(prediction_lines(tests, answers))
     explained = sum(interpret(words, lexicon) == actions for words, actions in pairs)
-    print_table("lexicon", ["word", "level", "template"], machine.lines())
-    say(f"training rows explained: {explained:,} of {len(pairs):,}")
-    say(f"test: {sum(verdicts):,.0f} of {len(verdicts):,} right ({100 * sum(verdicts) / max(1, len(verdicts)):.2f} %)")
-    say(f"length of the rule: {machine.sizes()['slots']} slots, {machine.sizes()['levels']} levels")
+    _print(machine, explained, len(pairs), int(sum(verdicts)), len(verdicts), arguments.json)
     return 0
+
+
+def _print(machine: SequenceMachine, explained: int, pairs: int, right: int, tests: int, is_json: bool) -> None:
+    sizes = machine.sizes()
+    if is_json:
+        lexicon = [dict(zip(("word", "level", "template"), line, strict=True)) for line in machine.lines()]
+        counts = {"training_rows": pairs, "explained": explained, "tests": tests, "right": right}
+        print_json({**counts, "slots": sizes["slots"], "levels": sizes["levels"], "lexicon": lexicon})
+        return
+    print_table("lexicon", ["word", "level", "template"], machine.lines())
+    say(f"training rows explained: {explained:,} of {pairs:,}")
+    say(f"test: {right:,} of {tests:,} right ({100 * right / max(1, tests):.2f} %)")
+    say(f"length of the rule: {sizes['slots']} slots, {sizes['levels']} levels")
