@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lexicon", metavar="FILE", help="rules to run, one on each line; the prompt says their form")
     parser.add_argument("--out", metavar="FILE", help='with --lexicon: its answers, one {"id", "answer"} per line')
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON: the prompt, or the rules and what they scored")
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,17 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.models.machines import fit_rows
     from recombine.models.rulebook import open_book
 
-    if not arguments.lexicon and (arguments.out or arguments.test or arguments.size or arguments.json):
-        raise UsageError("--out, --test, --size and --json go with --lexicon FILE.")
+    if not arguments.lexicon and (arguments.out or arguments.test or arguments.size):
+        raise UsageError("--out, --test and --size go with --lexicon FILE.")
     out = own_file(arguments.out, ANSWERS) if arguments.out else None
     request = request_of(arguments)
     book = open_book(fit_rows(request, arguments.part))
     if not arguments.lexicon:
-        sys.stdout.write(book.prompt(arguments.shots) + "\n")
+        prompt = book.prompt(arguments.shots)
+        if arguments.json:
+            print_json({"shots": arguments.shots, "prompt": prompt})
+        else:
+            sys.stdout.write(f"{prompt}\n")
         return 0
     rules = book.read(read_text(Path(arguments.lexicon)))
     tell(rules, run_rules(rules, request, arguments.test or "test", arguments.size, out), arguments.json)
