@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recombine import keys
 from recombine.core import Batch, Example, Problem
 from recombine.errors import BadOption
-from recombine.families.abstract import ABSTRACT, blocks, operations, oracle_claims, plan, splits
+from recombine.families.abstract import ABSTRACT, blocks, generate, operations, oracle_claims, plan, splits
 from recombine.families.abstract.answers import Scene, read_answer, write_answer
 from recombine.families.abstract.generate import sound
 from recombine.families.abstract.native import arc_task
@@ -360,3 +361,17 @@ def test_the_solver_is_an_answerer_and_the_ceiling(tmp_path: Path) -> None:
     assert shares["solver"] == 1.0 > shares["imitator"]
     with pytest.raises(UnknownName):
         evaluate(generate("scan", tmp_path / "s", split="length", part="test", size=2), {}, baselines=["solver"])
+
+
+@pytest.mark.parametrize(("split", "part", "count"), [("random", "test", 5_000), ("nested", "test", 60)])
+def test_rules_do_not_depend_on_how_many_rows_draw_together(split: str, part: str, count: int) -> None:
+    """Few rows look at many rules in one step, many rows at one; both find the same rules and have looked at as many."""
+    job = make_job(ABSTRACT, split, part, "sound", 7)
+    making = generate.making_of(split, part, {})
+    words, counters = keys.states(job.base("rules"), 0, count), np.zeros(count, dtype=np.uint64)
+    together = generate.draw_rules(words, counters, np.arange(count), making)
+    for row in (0, count // 2, count - 1):
+        own = np.zeros(count, dtype=np.uint64)
+        alone = generate.draw_rules(words, own, np.array([row]), making)
+        assert np.array_equal(alone, [side[[row]] for side in together])
+        assert own[row] == counters[row] >= generate.RULES

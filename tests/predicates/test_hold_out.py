@@ -14,6 +14,9 @@ from recombine.abilities import Faceted
 from recombine.data.generate import generate, remove
 from recombine.errors import Infeasible, RecombineError, UsageError
 from recombine.families import family
+from recombine.families.lilgym.scene import Kind
+from recombine.families.lilgym.sound import language
+from recombine.families.lilgym.splits import held_out_by
 from recombine.jobs import make_job
 from recombine.predicates import holds, mask, parse
 from recombine.predicates.draw import HOLD_OUT, PREDICATE
@@ -192,3 +195,14 @@ def test_a_missing_certificate_is_an_error(folder: Path, value: object) -> None:
         manifest["certificate"] = value
     path.write_text(json.dumps(manifest))
     assert [p.code for p in recombine.verify(folder).problems] == ["wrong_certificate"]
+
+
+@pytest.mark.parametrize(
+    "text", ["words >= 14 and not any(phenomenon) = negation", "depth = 2 or all(color) = blue", "scene = tower"]
+)
+@pytest.mark.parametrize("kind", ["tower", "scatter"])
+def test_lilgyms_table_is_judged_as_its_statements_are_one_by_one(kind: Kind, text: str) -> None:
+    found, rule = language.held_out(kind, text), held_out_by(text)
+    for place in range(0, len(found), len(found) // 40):
+        statement = language.statement(kind, place)
+        assert found[place] == rule(statement, statement.words), statement.text

@@ -35,6 +35,8 @@ RELEASE_OPERATION = "paint red"
 REJECTIONS = ("no test world", "no demonstration", "not determined", "too many hypotheses")
 RULES = 8
 """Rules that are offered to the kernel for one row at a time."""
+LOOKS_AT_ONCE, LOOKS_AHEAD, MOST_LOOKS = 4_096, 256, 100_000
+"""Rules looked at in one step: for all rows together, at most for one row, and for one row before the job is given up."""
 ROUNDS = 200
 """Times that a row is offered other rules before the job is given up."""
 POOL = 3
@@ -210,19 +212,24 @@ def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Ma
     """
     forms, ops = np.zeros((2, len(rows), RULES), dtype=np.int64)
     filled = np.zeros(len(rows), dtype=np.int64)
-    left = np.arange(len(rows))
-    for _ in range(100_000):
-        if not len(left):
-            return forms, ops
-        at = words[rows[left]] + counters[rows[left]] * np.uint64(keys.GOLDEN)
-        counters[rows[left]] += np.uint64(1)
-        drawn, op = rule_at(at, making)
-        keep = admitted(drawn, op, making)
-        here = left[keep]
-        forms[here, filled[here]] = drawn.encode()[keep]
-        ops[here, filled[here]] = op[keep]
-        filled[here] += 1
-        left = left[filled[left] < RULES]
+    left, looked = np.arange(len(rows)), 0
+    while len(left) and looked < MOST_LOOKS:
+        ahead = int(np.clip(LOOKS_AT_ONCE // len(left), 1, LOOKS_AHEAD))
+        looks = counters[rows[left], None] + np.arange(ahead, dtype=np.uint64)
+        at = words[rows[left], None] + looks * np.uint64(keys.GOLDEN)  # [left, ahead]
+        drawn, op = rule_at(at.ravel(), making)
+        keep = admitted(drawn, op, making).reshape(at.shape)
+        ranks = filled[left, None] + keep.cumsum(axis=1)
+        own, place = np.nonzero(keep & (ranks <= RULES))
+        column = ranks[own, place] - 1
+        forms[left[own], column] = drawn.encode().reshape(at.shape)[own, place]
+        ops[left[own], column] = op.reshape(at.shape)[own, place]
+        # A row has looked at rules up to its last one, not at those behind.
+        counters[rows[left]] += np.minimum((ranks < RULES).sum(axis=1) + 1, ahead).astype(np.uint64)
+        filled[left] = np.minimum(ranks[:, -1], RULES)
+        left, looked = left[filled[left] < RULES], looked + ahead
+    if not len(left):
+        return forms, ops
     raise Infeasible("no rule is admitted by this part; change what it wants.")
 
 

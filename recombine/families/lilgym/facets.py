@@ -215,9 +215,14 @@ def facet_columns(batch: Batch, names: Sequence[str]) -> dict[str, Column]:
         if FACETS[name].column:
             found[name] = batch.columns[FACETS[name].column]
             continue
-        rows = [_read(name, str(batch.columns["program"][row])) for row in range(len(batch))]
-        places = {str(value): code for code, value in enumerate(FACETS[name].values)}
-        codes = np.array([places[value] for row in rows for value in row], np.int32)
-        offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-        found[name] = Ragged(Coded(codes, list(places)), offsets)
+        found[name] = read_column(name, (str(batch.columns["program"][row]) for row in range(len(batch))))
     return found
+
+
+def read_column(name: str, programs: Iterable[str]) -> Ragged:
+    """The values of a facet that is read off programs, for many programs."""
+    rows = [_read(name, program) for program in programs]
+    places = {str(value): code for code, value in enumerate(FACETS[name].values)}
+    codes = np.array([places[value] for row in rows for value in row], np.int32)
+    offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    return Ragged(Coded(codes, list(places)), offsets)

@@ -15,7 +15,7 @@ from recombine.core import Axis, Part, Split
 from recombine.errors import UsageError
 from recombine.facets import Facet
 from recombine.families.lilgym.plan import mentioned, nouns
-from recombine.predicates import atoms, mask, parse
+from recombine.predicates import Predicate, atoms, mask, parse
 from recombine.predicates.draw import HOLD_OUT, PredicateOption
 
 if TYPE_CHECKING:
@@ -99,18 +99,25 @@ STATED = frozenset({"scene", "words", "depth", "phenomenon", "color", "shape", "
 
 
 @functools.cache
-def held_out_by(text: str) -> Callable[[Statement, int], bool]:
-    """The rule of a split of one's own: whether a statement, said in so many words, satisfies the predicate."""
-    from recombine.families.lilgym.facets import statement_columns
-
+def predicate_of(text: str) -> tuple[Predicate, frozenset[str]]:
+    """What a split of one's own holds out, and the facets it names; an error if they are not facets of statements."""
     predicate = parse(text, _facets(), "lilgym")
-    names = {atom.facet for atom in atoms(predicate)}
+    names = frozenset(atom.facet for atom in atoms(predicate))
     for name in sorted(names - STATED):
         raise UsageError(
             f"{name} is no facet of a statement, and lilGym holds out statements; use {', '.join(sorted(STATED))}."
         )
     if any(atom.place for atom in atoms(predicate)):
         raise UsageError("the facets of a statement have no order; say any(…) or all(…) instead of a number in brackets.")
+    return predicate, names
+
+
+@functools.cache
+def held_out_by(text: str) -> Callable[[Statement, int], bool]:
+    """The rule of a split of one's own: whether a statement, said in so many words, satisfies the predicate."""
+    from recombine.families.lilgym.facets import statement_columns
+
+    predicate, names = predicate_of(text)
 
     def rule(statement: Statement, words: int) -> bool:
         return bool(mask(predicate, statement_columns(statement, names, words))[0])

@@ -17,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
+from recombine.columns import Coded, Column
 from recombine.families.lilgym import plan as p
 from recombine.families.lilgym import splits
+from recombine.families.lilgym.facets import phenomena_column, read_column
 from recombine.families.lilgym.phrases import Mode, Voice, has_new
 from recombine.families.lilgym.scene import Bytes, Flags, Kind, Numbers
 from recombine.families.lilgym.sound.codec import Codes, decode
 from recombine.families.lilgym.wording import MOST_WORDS, say
+from recombine.predicates import mask
 
 TABLE = Path(__file__).with_name("statements.npz")
 LONG_ENOUGH = 12
@@ -184,9 +187,28 @@ def belongs(kind: Kind, split: str, part: str, predicate: str = "") -> Flags:
         held = known.words >= splits.LONG[kind]
     elif split in splits.RULES:
         held = known.rules >> tuple(splits.RULES).index(split) & 1 == 1
+    elif split == splits.HOLD_OUT:
+        held = held_out(kind, predicate or str(splits.OPTION.default))
     else:
-        rule = splits.rule_of(split, predicate)
+        rule = splits.rule_of(split)
         held = np.array([rule(statement(kind, place)) for place in range(len(known.codes))], np.bool_)
     if part == "test":
         return np.asarray(held)
     return np.asarray(~held & ((known.tenths == 9) == (part == "validation")))
+
+
+@functools.lru_cache(maxsize=16)
+def held_out(kind: Kind, predicate: str) -> Flags:
+    """Which statements of the table satisfy a predicate of one's own, in their plain wording."""
+    known = table(kind)
+    parsed, names = splits.predicate_of(predicate)
+    columns: dict[str, Column] = {
+        "scene": Coded(np.zeros(len(known.codes), np.int32), [kind]),
+        "words": known.words,
+        "depth": known.depths,
+        "phenomenon": phenomena_column(known.phenomena),
+    }
+    if names - set(columns):
+        programs = [statement(kind, place).program for place in range(len(known.codes))]
+        columns |= {name: read_column(name, programs) for name in names - set(columns)}
+    return mask(parsed, columns)
