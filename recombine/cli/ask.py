@@ -45,7 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--endpoint", metavar="URL", help="address up to /v1; https, or http to this machine")
     parser.add_argument("--allow-http", action="store_true", help="allow http to another machine, of a network that you trust")
-    parser.add_argument("--style", default="direct", metavar="S", help="direct (default), step_by_step or rules")
+    parser.add_argument(
+        "--style",
+        default="direct",
+        metavar="S",
+        help="direct (default), step_by_step, rules; or lexicon: ask once for the rule",
+    )
     parser.add_argument(
         "--image", nargs="?", const="instead", choices=("instead", "beside"),
         help="show the world as a picture, instead of its description (default) or beside it",
@@ -118,6 +123,10 @@ def run(arguments: argparse.Namespace) -> int:
         return run_suite(arguments)
     if not arguments.family or arguments.data:
         raise UsageError("say which family or folder to ask about, or --suite fresh (--data goes with --suite only).")
+    if arguments.style == "lexicon":
+        from recombine.cli.ask_rules import run_rules
+
+        return run_rules(arguments, price_of(arguments))
     return run_part(arguments)[0]
 
 

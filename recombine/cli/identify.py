@@ -9,15 +9,13 @@ explains every training row but changes a test answer shows that the training ro
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from recombine.cli.printing import print_table, say
+from recombine.cli.printing import print_json, print_table, say
 from recombine.cli.requests import add_request, whole_number
 from recombine.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from recombine.models.identification import Identification
     from recombine.models.sequence_machine import Alphabet, Entry
 
@@ -32,12 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_request(parser, several=False)
     parser.add_argument("--run-seed", type=whole_number, default=0, metavar="K", help="seed of the search for the lexicon")
     parser.add_argument("--out", metavar="FILE", help="also write what was found as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, vary, print."""
     from recombine.cli.train import request_of
-    from recombine.files import Kind, holds, own_file
+    from recombine.files import Kind, holds, own_file, write_json
     from recombine.models.identification import identify
     from recombine.models.machines import fit_rows
     from recombine.models.sequence_machine import Entry, SequenceMachineConfig, alphabet_of, pairs_of, sides
@@ -60,19 +59,27 @@ def run(arguments: argparse.Namespace) -> int:
     commands = [alphabet.command(sides(example)[0]) for example in request.load("test")]
     tests = [words for words in commands if words is not None]
     found = identify(lexicon, pairs, tests, alphabet, config)
+    record = _record(found, alphabet, len(commands) - len(tests))
+    if arguments.json:
+        print_json(record)
+    else:
+        _print(found, alphabet, len(commands) - len(tests))
+    if out is not None:
+        write_json(out, record)
+    return 0
+
+
+def _print(found: Identification, alphabet: Alphabet, unknown: int) -> None:
     print_table(
         "", ["word", "learnt", "training rows", "others that fit", "that change a test", "such as"], _lines(found, alphabet)
     )
-    unknown = f"; {len(commands) - len(tests):,} more have words that training lacks" if len(commands) > len(tests) else ""
+    more = f"; {unknown:,} more have words that training lacks" if unknown else ""
     say(
-        f"{found.open:,} of {found.tests:,} test answers are open: a lexicon that explains every training row answers otherwise{unknown}."
+        f"{found.open:,} of {found.tests:,} test answers are open: a lexicon that explains every training row answers otherwise{more}."
     )
     say(
         "One word is varied at a time, among levels and templates (docs/models.md). Open is proved by an example; determined is not proved."
     )
-    if out is not None:
-        _write(out, found, alphabet)
-    return 0
 
 
 def _lines(found: Identification, alphabet: Alphabet) -> list[tuple[str, ...]]:
@@ -91,9 +98,8 @@ def _told(entry: Entry, alphabet: Alphabet) -> str:
     return f"{entry.level:g}: {alphabet.template(entry.template)}"
 
 
-def _write(out: Path, found: Identification, alphabet: Alphabet) -> None:
-    from recombine.files import write_json
-
+def _record(found: Identification, alphabet: Alphabet, unknown: int) -> dict[str, Any]:
+    """What was found, as JSON. `tests_with_unknown_words` are test commands with words that training lacks."""
     words = [
         {
             "word": item.word,
@@ -106,4 +112,10 @@ def _write(out: Path, found: Identification, alphabet: Alphabet) -> None:
         }
         for item in found.words
     ]
-    write_json(out, {"found_by": FOUND_BY, "tests": found.tests, "open": found.open, "words": words})
+    return {
+        "found_by": FOUND_BY,
+        "tests": found.tests,
+        "open": found.open,
+        "tests_with_unknown_words": unknown,
+        "words": words,
+    }

@@ -1,7 +1,7 @@
-"""Ask for the rule instead of answers (scan, nacs): print a prompt for a lexicon, or run a lexicon that somebody wrote.
+"""Ask for the rule instead of answers (scan, nacs, gscan, reascan, clutrr): print a prompt, or run rules that somebody wrote.
 
-Without --lexicon it prints a prompt with --shots training examples; paste it into any model. With --lexicon it reads the reply
-strictly, runs it on the sequence machine (nothing is executed), and prints its accuracy and its length.
+Without --lexicon it prints a prompt with --shots training examples; paste it into any model, or let `recombine ask --style lexicon` ask.
+With --lexicon it reads the reply strictly, runs it on a machine (nothing is executed), and prints its accuracy and its length.
 
   recombine rules scan --split addprim_jump --shots 40 > prompt.txt
   recombine rules scan --split addprim_jump --lexicon reply.txt --out answers.jsonl
@@ -11,61 +11,89 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recombine.cli.predict import ANSWERS
-from recombine.cli.printing import print_table, say
+from recombine.cli.printing import print_json, print_table, say
 from recombine.cli.requests import add_request, whole_number
 from recombine.errors import UsageError
+
+if TYPE_CHECKING:
+    from recombine.models.parts import Request
+    from recombine.models.rulebook import Rules
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine rules`."""
-    parser.add_argument("data", help="scan or nacs, or a folder of theirs")
+    parser.add_argument("data", help="scan, nacs, gscan, reascan or clutrr, or a folder of theirs")
     add_request(parser, several=False)
+    parser.add_argument("--test", default="", metavar="P", help="with --lexicon: the part to answer (default: test)")
+    parser.add_argument("--size", type=whole_number, metavar="N", help="with --lexicon: the first N rows of it (default: all)")
     parser.add_argument(
         "--shots", type=whole_number, default=40, metavar="K", help="training examples in the prompt (default 40)"
     )
-    parser.add_argument("--lexicon", metavar="FILE", help="a lexicon to run: one `word: level: slots` per line")
-    parser.add_argument("--out", metavar="FILE", help='with --lexicon: its answers to the test, one {"id", "answer"} per line')
+    parser.add_argument("--lexicon", metavar="FILE", help="rules to run, one on each line; the prompt says their form")
+    parser.add_argument("--out", metavar="FILE", help='with --lexicon: its answers, one {"id", "answer"} per line')
+    parser.add_argument("--json", action="store_true", help="print JSON: the prompt, or the rules and what they scored")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What rules scored, and how long they are."""
+
+    part: str
+    rows: int
+    right: int
+    length: str
+    note: str
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the prompt, or run the lexicon."""
-    from recombine import keys
+    """Print the prompt, or run the rules."""
     from recombine.cli.train import request_of
-    from recombine.files import own_file, read_text, writing_text
+    from recombine.files import own_file, read_text
     from recombine.models.machines import fit_rows
-    from recombine.models.parts import prediction_lines, scores
-    from recombine.models.sequence_machine import SequenceMachine, SequenceMachineConfig, alphabet_of, interpret, pairs_of
-    from recombine.models.sequence_machine_inverse import Syntax
-    from recombine.models.sequence_rules import parse_lexicon, prompt
+    from recombine.models.rulebook import open_book
 
-    if arguments.out and not arguments.lexicon:
-        raise UsageError("--out takes the answers of a lexicon; say --lexicon FILE, or leave --out out.")
+    if not arguments.lexicon and (arguments.out or arguments.test or arguments.size):
+        raise UsageError("--out, --test and --size go with --lexicon FILE.")
     out = own_file(arguments.out, ANSWERS) if arguments.out else None
     request = request_of(arguments)
-    rows = fit_rows(request, arguments.part)
-    examples = list(rows)
-    alphabet = alphabet_of(examples)
-    pairs = pairs_of(examples, alphabet)
+    book = open_book(fit_rows(request, arguments.part))
     if not arguments.lexicon:
-        distinct = sorted(set(pairs))
-        stream = keys.Stream("rules", rows.job.key)
-        sys.stdout.write(prompt(stream.sample(distinct, min(arguments.shots, len(distinct))), alphabet) + "\n")
+        prompt = book.prompt(arguments.shots)
+        if arguments.json:
+            print_json({"shots": arguments.shots, "prompt": prompt})
+        else:
+            sys.stdout.write(f"{prompt}\n")
         return 0
-    lexicon = parse_lexicon(read_text(Path(arguments.lexicon)), alphabet)
-    config = SequenceMachineConfig()
-    machine = SequenceMachine(config, alphabet, lexicon, Syntax.learn(pairs, lexicon, config))
-    tests = list(request.load("test"))
-    answers = machine.answers(tests)
-    verdicts = scores(tests, answers)
-    if out is not None:
-        with writing_text(out) as stream_out:
-            stream_out.writelines(prediction_lines(tests, answers))
-    explained = sum(interpret(words, lexicon) == actions for words, actions in pairs)
-    print_table("lexicon", ["word", "level", "template"], machine.lines())
-    say(f"training rows explained: {explained:,} of {len(pairs):,}")
-    say(f"test: {sum(verdicts):,.0f} of {len(verdicts):,} right ({100 * sum(verdicts) / max(1, len(verdicts)):.2f} %)")
-    say(f"length of the rule: {machine.sizes()['slots']} slots, {machine.sizes()['levels']} levels")
+    rules = book.read(read_text(Path(arguments.lexicon)))
+    tell(rules, run_rules(rules, request, arguments.test or "test", arguments.size, out), arguments.json)
     return 0
+
+
+def run_rules(rules: Rules, request: Request, part: str, size: int | None, out: Path | None) -> Ran:
+    """Answer a part by the rules; the answers go to a file if one is named."""
+    from recombine.files import writing_text
+    from recombine.models.parts import prediction_lines, scores
+
+    examples = list(request.load(part, size))[:size]
+    answers = rules.answers(examples)
+    if out is not None:
+        with writing_text(out) as stream:
+            stream.writelines(prediction_lines(examples, answers))
+    right = round(sum(scores(examples, answers)))
+    return Ran(part, len(examples), right, rules.length(), rules.note())
+
+
+def tell(rules: Rules, ran: Ran, as_json: bool) -> None:
+    """Print the rules and what they scored."""
+    if as_json:
+        print_json({**asdict(ran), "rules": [dict(zip(rules.HEADS, line, strict=True)) for line in rules.lines()]})
+        return
+    print_table("rules", list(rules.HEADS), rules.lines())
+    say(ran.note)
+    say(f"{ran.part}: {ran.right:,} of {ran.rows:,} right ({100 * ran.right / max(1, ran.rows):.2f} %)")
+    say(f"length of the rule: {ran.length}")

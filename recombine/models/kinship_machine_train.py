@@ -49,7 +49,7 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
     for graph in graphs:
         for (_, b), relation in zip(graph["edges"], graph["relations"], strict=True):
             counted[number[relation], graph["genders"][b]] += 1
-    chains = [(_chain(example, number), number[example.answer]) for example in examples]
+    chains = [(chain_of(example, number), number[example.answer]) for example in examples]
     known = [(chain, target) for chain, target in chains if chain]
     rules = learn_rules([chain for chain, _ in known], [target for _, target in known], len(relations))
     arrays = {
@@ -81,7 +81,7 @@ def _pairs(
     return found, np.array(labels, np.int64)
 
 
-def _chain(example: Example, number: dict[str, int]) -> tuple[int, ...]:
+def chain_of(example: Example, number: dict[str, int]) -> tuple[int, ...]:
     """The relations along the facts from the first asked person to the second; empty if they do not lead there."""
     graph = example.inputs["graph"]
     ways: dict[int, list[tuple[int, int]]] = {}

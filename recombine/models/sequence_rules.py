@@ -1,20 +1,34 @@
-"""Rules instead of answers: a lexicon for the sequence machine, written by a person or a language model, read strictly, run safely.
-
-A lexicon is text, one line per word: `around: -1: Y X Y X Y X Y X`. The parser takes such lines and nothing else; nothing is
-executed. The machine runs the lexicon, so its score says whether the writer knows the rule, and its length how short the rule is.
-"""
+"""Rules for SCAN and NACS: a lexicon for the sequence machine, one line per word: `around: -1: Y X Y X Y X Y X`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
+from recombine import keys
 from recombine.errors import UsageError, shown
-from recombine.models.sequence_machine import FIRST_ACTION, LONGEST_TEMPLATE, Alphabet, Entry, Pair
+from recombine.models.rulebook import check_length
+from recombine.models.sequence_machine import (
+    FIRST_ACTION,
+    LONGEST_TEMPLATE,
+    Alphabet,
+    Entry,
+    Pair,
+    SequenceMachine,
+    SequenceMachineConfig,
+    alphabet_of,
+    interpret,
+    pairs_of,
+)
+from recombine.models.sequence_machine_inverse import Syntax
+
+if TYPE_CHECKING:
+    from recombine.core import Example
+    from recombine.data.datasets import Dataset
 
 LINE = re.compile(r"\s*(?:[-*]\s+)?`?([A-Za-z0-9_'-]{1,60})`?\s*:\s*(-?\d{1,3})\s*:\s*([A-Za-z0-9_ ]{1,2000}?)\s*`?\s*")
 NOTHING = "nothing"
-MOST_TEXT = 100_000
 
 TASK = """You see commands and the actions that they stand for. Write the rule behind them as a lexicon.
 
@@ -52,11 +66,9 @@ def parse_lexicon(text: str, alphabet: Alphabet) -> list[Entry]:
 
     Lines of another form (a heading, a sentence, a fence) are passed over, so that a reply may say more than it must.
     """
-    if len(text) > MOST_TEXT:
-        raise UsageError(f"the lexicon has {len(text):,} characters; at most {MOST_TEXT:,} are read.")
     known = {word: i for i, word in enumerate(alphabet.words)}
     found: dict[int, Entry] = {}
-    for line in text.splitlines():
+    for line in check_length(text).splitlines():
         match = LINE.fullmatch(line)
         if match is None:
             continue
@@ -91,3 +103,53 @@ def written(lexicon: Sequence[Entry], alphabet: Alphabet) -> str:
         slots = " ".join(("X", "Y", *alphabet.actions)[slot] for slot in entry.template) or NOTHING
         lines.append(f"{word}: {int(entry.level)}: {slots}\n")
     return "".join(lines)
+
+
+class SequenceBook:
+    """Lexicons of binding levels and templates."""
+
+    FORM: ClassVar[str] = "word: LEVEL: SLOT SLOT …"
+
+    def __init__(self, rows: Dataset) -> None:
+        examples = list(rows)
+        self.alphabet = alphabet_of(examples)
+        self.pairs = pairs_of(examples, self.alphabet)
+        self.key = rows.job.key
+
+    def prompt(self, shots: int) -> str:
+        """The form of a lexicon, all words and actions, and some examples."""
+        distinct = sorted(set(self.pairs))
+        return prompt(keys.Stream("rules", self.key).sample(distinct, min(shots, len(distinct))), self.alphabet)
+
+    def read(self, text: str) -> SequenceRules:
+        """The lexicon of a text."""
+        return SequenceRules(self, parse_lexicon(text, self.alphabet))
+
+
+class SequenceRules:
+    """A lexicon that somebody wrote, run by the sequence machine."""
+
+    HEADS: ClassVar[tuple[str, ...]] = ("word", "level", "template")
+
+    def __init__(self, book: SequenceBook, lexicon: list[Entry]) -> None:
+        config = SequenceMachineConfig()
+        self.explained = sum(interpret(words, lexicon) == actions for words, actions in book.pairs)
+        self.rows = len(book.pairs)
+        self.machine = SequenceMachine(config, book.alphabet, lexicon, Syntax.learn(book.pairs, lexicon, config))
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """Every word's level and template."""
+        return self.machine.lines()
+
+    def length(self) -> str:
+        """Slots and levels."""
+        sizes = self.machine.sizes()
+        return f"{sizes['slots']} slots, {sizes['levels']} levels"
+
+    def note(self) -> str:
+        """How much of training the lexicon explains."""
+        return f"Training rows explained: {self.explained:,} of {self.rows:,}."
+
+    def answers(self, examples: Sequence[Example]) -> list[str]:
+        """The answer to each example, in order."""
+        return self.machine.answers(examples)

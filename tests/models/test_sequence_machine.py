@@ -248,6 +248,8 @@ def test_identify_says_what_is_open(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["identify", folder, "--out", str(out)]) == 0
     assert "test answers are open" in capsys.readouterr().out
     found = json.loads(out.read_text())
+    assert main(["identify", folder, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
     assert 0 < found["open"] <= found["tests"]
     assert any(a["tests_changed"] for word in found["words"] for a in word["alternatives"])
 
@@ -276,6 +278,12 @@ def test_a_written_lexicon_is_read_strictly_and_run(
     assert main(["rules", *words, "--lexicon", str(reply), "--out", str(tmp_path / "a.jsonl")]) == 0
     assert "(100.00 %)" in capsys.readouterr().out
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 7_706
+    assert main(["rules", *words, "--shots", "5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"shots": 5, "prompt": shown.removesuffix("\n")}
+    assert main(["rules", *words, "--lexicon", str(reply), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["right"] == found["rows"] == 7_706 and found["note"] == "Training rows explained: 13,236 of 13,236."
+    assert [line["word"] for line in found["rules"]] == [line[0] for line in machine.lines()]
 
 
 @pytest.mark.parametrize(
