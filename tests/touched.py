@@ -45,4 +45,4 @@ def tests_of(paths: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(" ".join(["--contract-sample=15", *tests_of(changed())]))
+    sys.stdout.write(" ".join(["--contract-sample=40", *tests_of(changed())]))
