@@ -109,7 +109,7 @@ class Plan:
     parts: tuple[PartPlan, ...]
     shard_rows: int = field(default_factory=lambda: SHARD_ROWS)
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """16 hex digits that stand for everything that decides the rows and their files."""
         return keys.digest(json.dumps(self.to_json(), sort_keys=True)).hex()[:16]
