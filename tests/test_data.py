@@ -147,17 +147,26 @@ def test_killed_at_moments_of_each_kind(point: str, every: int) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+SIMPLE = [sys.executable, "-m", "recombine", "generate", "scan", "--split", "simple", "--format", "jsonl", "--out"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a command that nothing cut short."""
+    folder = tmp_path_factory.mktemp("simple") / "whole"
+    subprocess.run([*SIMPLE, str(folder)], check=True, capture_output=True)
+    return folder
+
+
 @pytest.mark.parametrize("moment", range(5))
-def test_kill_9_at_a_random_moment(tmp_path: Path, moment: int) -> None:
-    words = [sys.executable, "-m", "recombine", "generate", "scan", "--split", "simple", "--format", "jsonl", "--out"]
-    subprocess.run([*words, str(tmp_path / "whole")], check=True, capture_output=True)
+def test_kill_9_at_a_random_moment(tmp_path: Path, whole: Path, moment: int) -> None:
     out = tmp_path / "cut"
-    process = subprocess.Popen([*words, str(out)], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([*SIMPLE, str(out)], stdout=subprocess.DEVNULL)
     time.sleep(random.Random(moment).uniform(0.2, 1.5))
     process.kill()
     process.wait()
-    subprocess.run([*words, str(out)], check=True, capture_output=True)
-    assert tree(out) == tree(tmp_path / "whole")
+    subprocess.run([*SIMPLE, str(out)], check=True, capture_output=True)
+    assert tree(out) == tree(whole)
 
 
 HOLDER = """
@@ -168,7 +177,8 @@ def hold(path):
     kept.append(open(path, "w"))
     fcntl.flock(kept[0], fcntl.LOCK_EX)
 if __name__ == "__main__":
-    pool(1).submit(hold, sys.argv[1]).result()
+    workers = pool(1)  # a pool that nobody keeps ends its workers
+    workers.submit(hold, sys.argv[1]).result()
     print("held", flush=True)
     time.sleep(60)
 """

@@ -430,7 +430,7 @@ def test_single_rows_are_the_same_with_and_without_kept_kernels(monkeypatch: pyt
     """A row that needs several scenes is finished by the compiled form where that lies on disk, else interpreted."""
     table, job = language.table("tower"), make_job(LILGYM, "random", "test", None, 0).rows(0, 200)
     known = language.sequel("tower", "random", "test", job.base("statements"), False)
-    places, states = known.places[:200], keys.derived(worlds.derived(np.arange(200, dtype=np.uint64), job.base()), 1)
+    places, states = known.places[:200], keys.derived(keys.derived(np.arange(200, dtype=np.uint64), job.base()), 1)
     asked = planner.Asked(table.codes[places], table.tastes[places], known.numbers[:200], table.visits[places].astype(np.int64))
     all_made = planner.make("tower", asked, states, from_scratch=False, flips=True, compiled=True)
     hard = np.argsort(-all_made.rounds, kind="stable")[:3]

@@ -215,8 +215,8 @@ def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Ma
     left, looked = np.arange(len(rows)), 0
     while len(left) and looked < MOST_LOOKS:
         ahead = int(np.clip(LOOKS_AT_ONCE // len(left), 1, LOOKS_AHEAD))
-        looks = counters[rows[left], None] + np.arange(ahead, dtype=np.uint64)
-        at = words[rows[left], None] + looks * np.uint64(keys.GOLDEN)  # [left, ahead]
+        looks: Words = np.add.outer(counters[rows[left]], np.arange(ahead, dtype=np.uint64))
+        at: Words = words[rows[left], None] + looks * np.uint64(keys.GOLDEN)  # [left, ahead]
         drawn, op = rule_at(at.ravel(), making)
         keep = admitted(drawn, op, making).reshape(at.shape)
         ranks = filled[left, None] + keep.cumsum(axis=1)
