@@ -4,13 +4,14 @@
 
 A task is determined if all descriptions that mean the changed object in every demonstration mean the same single object in the test.
 Size words are read pairwise, and two phrases mean different objects. Beside each figure stand an earlier one, measured with another
-program on 60 to 150 tasks in the notebook's way, and whether the two differ by more than three standard errors.
+program on 60 to 150 tasks in the notebook's way (descriptions drawn uniformly), and whether the two differ by more than three standard errors.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from recombine.families.abstract.oracle_space import candidates, descriptions, m
 from recombine.families.abstract.rows import Task, task_of
 from recombine.grid.world import Thing
 from recombine.jobs import make_job
+from recombine.keys import Stream
 
 DEMONSTRATIONS = (2, 3, 4, 6)
 MEASURED = {
@@ -61,21 +63,23 @@ def is_determined(task: Task, depths: tuple[str, ...]) -> bool:
     return True
 
 
-def own_batch(k: int, tasks: int) -> Batch:
-    """Tasks for the notebook's own description: the rules that are drawn are replaced by it."""
+def batch_of(k: int, tasks: int, own: bool) -> Batch:
+    """Tasks for the notebook's own description, or for descriptions drawn uniformly: they replace the rules that are drawn."""
     listed = plan.forms(plan.ONE)
-    own = next(
-        f for f in (plan.Form(*(int(c[row]) for c in listed)) for row in range(len(listed.root))) if plan.describe(f) == OWN
-    )
-    drawn = making.draw_rules
-    item = family("abstract")
+    numbers = np.arange(len(listed.root))
+    if own:
+        every = (plan.Form(*(int(c[row]) for c in listed)) for row in numbers)
+        numbers = np.array([next(number for number, form in enumerate(every) if plan.describe(form) == OWN)])
+    codes, drawn, item = listed.encode(), making.draw_rules, family("abstract")
 
-    def replaced(*arguments: object) -> tuple[np.ndarray, np.ndarray]:
-        forms, ops = drawn(*arguments)  # type: ignore[arg-type]
-        forms[:] = own.encode()
+    def replaced(words: np.ndarray, counters: np.ndarray, rows: np.ndarray, *rest: Any) -> tuple[np.ndarray, np.ndarray]:
+        states = [Stream("notebook", k, int(words[row]), int(counters[row])) for row in rows]
+        forms, ops = drawn(words, counters, rows, *rest)
+        for place, stream in enumerate(states):
+            forms[place] = [codes[stream.choice(numbers)] for _ in range(forms.shape[1])]
         return forms, ops
 
-    making.draw_rules = replaced  # type: ignore[assignment]
+    making.draw_rules = replaced
     try:
         return item.generate(make_job(item, "random", "test", "release", 1, {"demonstrations": k}).rows(0, tasks))
     finally:
@@ -85,11 +89,9 @@ def own_batch(k: int, tasks: int) -> Batch:
 def main(tasks: int) -> None:
     """Print the table."""
     kernels.load(making.RELEASE_NAME, compiled=True)
-    item = family("abstract")
     for (source, grammar), then in MEASURED.items():
         for k, old in zip(DEMONSTRATIONS, then, strict=True):
-            job = make_job(item, "random", "test", "release", 0, {"demonstrations": k}).rows(0, tasks)
-            batch = item.generate(job) if source == "random description" else own_batch(k, tasks)
+            batch = batch_of(k, tasks, source != "random description")
             share = float(np.mean([is_determined(task_of(batch.row(row)), GRAMMARS[grammar]) for row in range(tasks)]))
             pooled = (share * tasks + old * TASKS_THEN) / (tasks + TASKS_THEN)
             error = math.sqrt(pooled * (1 - pooled) * (1 / tasks + 1 / TASKS_THEN))

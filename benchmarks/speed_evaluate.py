@@ -1,6 +1,6 @@
 """CPU seconds to evaluate and report many answers.
 
-python benchmarks/speed_evaluate.py --family scan --split simple --rows 100000
+python benchmarks/speed_evaluate.py --family gscan --rows 100000
 """
 
 from __future__ import annotations

@@ -162,12 +162,26 @@ class DotRow:
     joined: bool = False
 
 
-def dots(title: str, rows: Sequence[DotRow], *, width: int = 760, above: bool = False) -> str:
-    """Dots with intervals on a scale from 0 to 100 %, one row a set; `above` puts the labels above the rows (for phones)."""
-    longest = max([len(row.label) for row in rows], default=1)
+def dot_blocks(rows: Sequence[DotRow], most: float = 560.0) -> list[Sequence[DotRow]]:
+    """The rows in blocks of similar size, none much taller than `most` pixels: a chart of each fits on a sheet of paper."""
+    blocks = max(1, math.ceil(sum(_dot_height(row) for row in rows) / most))
+    size = max(1, math.ceil(len(rows) / blocks))
+    return [rows[start : start + size] for start in range(0, len(rows), size)] or [rows]
+
+
+def _dot_height(row: DotRow) -> float:
+    return 12 + 11.0 * max(1, 1 if row.joined else len(row.dots))
+
+
+def dots(title: str, rows: Sequence[DotRow], *, width: int = 760, above: bool = False, longest: int = 0) -> str:
+    """Dots with intervals on a scale from 0 to 100 %, one row a set; `above` puts the labels above the rows (for phones).
+
+    `longest` leaves room for labels of so many letters, so that several charts stand in line.
+    """
+    longest = max([longest, *(len(row.label) for row in rows)], default=1)
     left = 14.0 if above else min(300.0, 16 + 6.4 * longest)
     right, top = width - 22.0, 8.0
-    heights = [(18 if above else 0) + 12 + 11.0 * max(1, 1 if row.joined else len(row.dots)) for row in rows]
+    heights = [(18 if above else 0) + _dot_height(row) for row in rows]
     bottom = top + sum(heights)
 
     def place(share: float) -> float:

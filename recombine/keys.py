@@ -53,13 +53,23 @@ def states(base: int, start: int, stop: int) -> NDArray[np.uint64]:
     """`item_state(base, i)` for i in [start, stop), as one array."""
     import numpy as np
 
-    def mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
-
     index = np.arange(start, stop, dtype=np.uint64) + np.uint64(GOLDEN)
-    return mixed(np.uint64(base) ^ mixed(index))
+    return _mixed(np.uint64(base) ^ _mixed(index))
+
+
+def derived(words: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
+    """Another random state for each one; different salts give independent states."""
+    import numpy as np
+
+    return _mixed(words ^ _mixed(np.full(1, (salt + GOLDEN) & MASK, np.uint64)))
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    import numpy as np
+
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 class Stream:

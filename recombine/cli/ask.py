@@ -69,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--setting", dest="settings", action="append", default=[], metavar="NAME=VALUE",
         help="a setting of the episodes, such as goal=sequence or horizon=40",
     )  # fmt: skip
+    _add_limits(parser)
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    """What the run may use, and how requests are made."""
     money = parser.add_argument_group("what it may use")
     money.add_argument("--price", metavar="IN,OUT", help="price per million tokens, needed unless the model is on this machine")
     money.add_argument(
@@ -112,7 +118,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     batch.add_argument("--write-batch", metavar="FILE", help="write the requests that are open; ask nothing")
     batch.add_argument("--read-batch", metavar="FILE", help="read results into the run")
     how.add_argument("--device", default="cpu", help="for hf: models, cpu (default) or cuda")
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

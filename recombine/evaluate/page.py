@@ -47,7 +47,7 @@ nav a{display:block;padding:.3rem .2rem;text-decoration:none;color:var(--soft)}n
 .key svg{vertical-align:-2px;margin-right:.35rem}
 .chart svg{display:block;width:100%;max-width:60rem}.chart .narrow{display:none}
 .multi{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(15.5rem,100%),1fr));gap:1rem}.multi svg{width:100%}.multi figcaption{font-size:.85rem;color:var(--soft)}
-.heat caption{text-align:left}.heat td{text-align:center;white-space:nowrap}.heat td a{color:inherit;display:block}.heat th{vertical-align:bottom}.heat tbody th{white-space:nowrap;overflow-wrap:normal;font-weight:500}.heat thead th{max-width:8.5rem;overflow-wrap:break-word;font-weight:500}
+.heat caption{text-align:left}.heat td{text-align:center;vertical-align:middle;white-space:nowrap}.heat td a{color:inherit;display:block}.heat th{vertical-align:bottom}.heat tbody th{min-width:11.5rem;overflow-wrap:normal;font-weight:500}.heat thead th{max-width:8.5rem;overflow-wrap:break-word;font-weight:500}
 .ex{display:grid;grid-template-columns:minmax(0,15rem) minmax(0,1fr);gap:1.2rem}.ex>div:only-child{grid-column:1/-1}
 .world img{background:#fff;border-radius:.3rem;max-height:24rem}.answer{font:.9rem/1.5 ui-monospace,monospace;margin:.1rem 0 .6rem}.ex p.small{margin:.5rem 0 0}
 .tag{display:inline-block;border:1px solid var(--line);border-radius:1rem;padding:0 .6rem;margin-left:.4rem;font-size:.82rem}.tag.ok,.tag.bad{border-color:currentColor}
@@ -56,12 +56,14 @@ mark{background:color-mix(in srgb,var(--bad) 24%,transparent);color:inherit;bord
 .filters select,button{display:block;font:inherit;font-size:.92rem;max-width:min(22rem,86vw);padding:.35rem .5rem;border:1px solid var(--soft);border-radius:.4rem;background:var(--card);color:var(--ink)}
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem;font-size:.85rem;color:var(--soft)}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem}
 [hidden]{display:none!important}
-@media (max-width:56rem){.layout{display:block}nav{position:sticky;top:0;z-index:1;background:var(--bg);display:flex;overflow-x:auto;gap:.9rem;white-space:nowrap;border-bottom:1px solid var(--line);padding:.2rem 0}html{scroll-padding-top:3.2rem}}
-@media (max-width:40rem){.ex{grid-template-columns:1fr}.chart .broad{display:none}.chart .narrow{display:block}.heat table{font-size:.8rem}.heat tbody th{white-space:normal;overflow-wrap:anywhere;min-width:7rem;max-width:8rem}.heat td,.heat th{padding:.25rem .35rem}}
+@media (max-width:56rem){.layout{display:block}nav{position:sticky;top:0;z-index:1;background:var(--bg);display:flex;overflow-x:auto;gap:.9rem;white-space:nowrap;border-bottom:1px solid var(--line);padding:.2rem 0}html{scroll-padding-top:3.2rem}
+.heat thead th{writing-mode:vertical-rl;max-width:none;white-space:nowrap}.heat td,.heat th{padding:.25rem .4rem}}
+@media (max-width:40rem){.ex{grid-template-columns:1fr}.chart .broad{display:none}.chart .narrow{display:block}.heat table{font-size:.7rem;line-height:1.35}.heat tbody th{min-width:4.2rem;max-width:5.1rem;overflow-wrap:break-word}.heat td{padding:.2rem .1rem}.heat th{padding:.2rem .1rem}.card.chart,.card:has(.heat){padding:.6rem}}
 @page{margin:12mm}
-@media print{nav,.screen,#examples{display:none}.layout{display:block}body{max-width:none;padding:0}.wide{overflow:visible}.chart svg{max-height:235mm}#accuracy .chart svg{max-height:148mm}
-.heat table{font-size:7.5pt}.heat td,.heat th{padding:.12rem .2rem}.heat td{print-color-adjust:exact}.heat thead th{writing-mode:vertical-rl;max-width:none;white-space:nowrap;vertical-align:bottom}.heat tbody th{white-space:normal;overflow-wrap:anywhere;min-width:6rem}
-.wide table:not(.heat table){font-size:8pt}.wide td,.wide th{padding:.15rem .3rem;white-space:normal;overflow-wrap:anywhere}}
+@media print{nav,.screen,#examples{display:none}.layout{display:block}body{max-width:none;padding:0}.wide{overflow:visible}.chart svg{max-height:225mm}.card.chart{break-inside:auto}.block,tr{break-inside:avoid}.chart .broad{display:block}.chart .narrow{display:none}
+p{break-inside:avoid}h2,h2+p,.key{break-after:avoid}details:not([open]):not(.card){display:none}details.card{border:0;padding:0;margin:.15rem 0}
+.heat table{font-size:7.5pt}.heat td,.heat th{padding:.12rem .2rem}.heat td{print-color-adjust:exact}.heat thead th{writing-mode:vertical-rl;max-width:none;white-space:nowrap;vertical-align:bottom}.heat tbody th{overflow-wrap:break-word;min-width:6rem}
+.wide table:not(.heat table){font-size:8pt}.wide td,.wide th{padding:.15rem .3rem;white-space:normal;overflow-wrap:anywhere}.wide td:first-child,.wide th:first-child{overflow-wrap:break-word;min-width:4.5rem}}
 """
 
 
@@ -123,7 +125,11 @@ def _verdict(found: Mapping[str, Any], title: str) -> str:
 
 
 def _two_widths(title: str, rows: Sequence[charts.DotRow]) -> str:
-    broad = charts.dots(title, rows)
+    """The chart for screens and paper in blocks, and the chart for phones. The style shows one of them."""
+    longest = max([len(row.label) for row in rows], default=1)
+    broad = "".join(
+        f"<div class='block'>{charts.dots(title, block, longest=longest)}</div>" for block in charts.dot_blocks(rows)
+    )
     narrow = charts.dots(title, rows, width=340, above=True)
     return f"<div class='card chart'><div class='broad'>{broad}</div><div class='narrow'>{narrow}</div></div>"
 
@@ -160,7 +166,7 @@ def _heat_map(item: MistakeMap, held: Set[Cell]) -> str:
     body = []
     for row in item.rows:
         cells = "".join(_heat_cell((row.key, row.run, name), row.named.get(name), held) for name in item.columns)
-        body.append(f"<tr><th scope='row'>{escape(row.label)}</th>{cells}</tr>")
+        body.append(f"<tr><th scope='row'>{_breakable(row.label)}</th>{cells}</tr>")
     told = "".join(
         f"<li><b>{escape(name.replace('_', ' '))}</b>: a reader who {escape(reader)}</li>"
         for name, reader in sorted(item.readers.items())
@@ -170,6 +176,11 @@ def _heat_map(item: MistakeMap, held: Set[Cell]) -> str:
         f"</caption><thead><tr><td></td>{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f"<details><summary>What these readers do</summary><ul>{told}</ul></details></div>"
     )
+
+
+def _breakable(name: str) -> str:
+    """The name of a set, which may be broken after `/` and `_`."""
+    return escape(name).replace("/", "/<wbr>").replace("_", "_<wbr>")
 
 
 def _heat_cell(cell: Cell, mistake: Mapping[str, Any] | None, held: Set[Cell]) -> str:

@@ -30,6 +30,21 @@ class Phrase:
         return self.color in ("", thing.color) and self.shape in ("", thing.shape)
 
 
+def admits(parent: Phrase, relation: str, child: Phrase) -> bool:
+    """Whether "parent that is relation child" can be said: the grammar's rules for one clause. Oracles have rules of their own."""
+    if not child.size and not child.color:
+        return False
+    if (relation == "inside") != (child.shape == "box"):
+        return False
+    if relation == "shape":
+        return not parent.shape and not child.shape and parent != child
+    if relation == "size" and (parent.size or child.size):
+        return False
+    if relation == "color" and (parent.color or child.color):
+        return False
+    return bool(child.shape) and parent.shape != child.shape
+
+
 @dataclass(frozen=True)
 class Description:
     """Phrases and how they hang together: phrase k > 0 hangs on phrase parents[k] < k by relations[k]; entry 0 is unused."""

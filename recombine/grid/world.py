@@ -71,6 +71,11 @@ class World:
     heading: str = "east"
 
     @cached_property
+    def ends(self) -> dict[tuple[str, ...], Any]:
+        """Where action sequences end that were asked for before; `score.end_after` fills and reads it."""
+        return {}
+
+    @cached_property
     def problems(self) -> tuple[str, ...]:
         """What no grid world may have, as sentences; empty for a possible world."""
         found: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from recombine.families.abstract.oracle import parse_rule, weaker
 from recombine.families.abstract.oracle_outcomes import deeds
 from recombine.families.abstract.oracle_space import DEPTHS, descriptions
 from recombine.families.abstract.plan import ONE, Form, Forms, Rule, describe
+from recombine.families.abstract.render import picture
+from recombine.families.abstract.rows import Task
 from recombine.families.abstract.settlement import Settlement, settle
 from recombine.families.abstract.solver import imitator, solve, solver
 from recombine.grid.world import Thing
@@ -121,6 +124,35 @@ def test_the_notebooks_tasks_keep_its_laws_and_show_its_faults() -> None:
         assert ("undetermined" in codes(example)) != example.meta["determined"]
 
 
+def test_the_notebooks_random_objects_keep_clear_of_what_is_mentioned() -> None:
+    """Three random objects follow the two that the phrases mean and the copy of the first. None looks like what is mentioned."""
+    coloured = 0
+    for example in released(60):
+        rule = example.plan
+        for scene in (example.world.test, *(before for before, _ in example.world.demonstrations)):
+            mentioned = scene.things[: len(rule.phrases)]
+            for thing in scene.things[len(rule.phrases) + 1 :]:
+                for phrase, meant in zip(rule.phrases, mentioned, strict=True):
+                    assert (thing.color, thing.shape) != (meant.color, meant.shape)
+                    if phrase.color and not phrase.shape:
+                        coloured += 1
+                        assert thing.color != phrase.color
+    assert coloured > 0
+
+
+def test_a_shape_with_a_size_word_has_two_sizes_in_the_notebooks_worlds() -> None:
+    """This holds of the shape that an "object" has, too. A phrase with a colour binds the objects of this colour alone."""
+    objects = 0
+    for example in released(60):
+        for before, _ in example.world.demonstrations:
+            for phrase, meant in zip(example.plan.phrases, before.things, strict=False):
+                if phrase.size:
+                    objects += not phrase.shape
+                    alike = [t for t in before.things if t.shape == meant.shape and phrase.color in ("", t.color)]
+                    assert len({thing.size for thing in alike}) <= 2
+    assert objects > 0
+
+
 def test_a_wrong_output_of_the_notebooks_way_is_an_error() -> None:
     example = next(e for e in released(30) if e.world.output != e.world.test)
     other = write_answer("objects", example.world.test, example.world.test)
@@ -216,6 +248,19 @@ def test_a_test_world_without_decoys_is_refused() -> None:
         assert list(weaker(rule))
         names = {shortcut.name for shortcut in example.explain().shortcuts if shortcut.answer is not None}
         assert names
+
+
+def test_a_small_box_shows_around_the_largest_object() -> None:
+    """The frame of the box must change more pixels than a hairline would (about 100)."""
+    square, box = Thing(4, "yellow", "square", 1, 1), Thing(1, "yellow", "box", 1, 1)
+    pictures = [picture(Task((), Scene(6, things), Scene(6, ())), None) for things in ((square,), (square, box))]
+    bare, framed = (pixels(drawn.png()) for drawn in pictures)
+    assert int((bare != framed).any(axis=2).sum()) > 300
+
+
+def pixels(data: bytes) -> Any:
+    image = pytest.importorskip("PIL.Image")
+    return np.asarray(image.open(io.BytesIO(data)).convert("RGB"))
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

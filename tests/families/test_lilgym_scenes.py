@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw
 from recombine.envs.lilgym import LilGymEnv
 from recombine.errors import UnknownName, UsageError
 from recombine.families.lilgym import program, render
+from recombine.families.lilgym.generate import unpack_rows
 from recombine.families.lilgym.play import episodes, geometry, validity
 from recombine.families.lilgym.play.edits import Setting, action_of, edit_of, format_edits, parse_edits
 from recombine.families.lilgym.play.tasks import instances_of
@@ -25,7 +26,6 @@ from recombine.families.lilgym.scene import (
     pack_rows,
     tower_y,
     unpack,
-    unpack_rows,
 )
 from recombine.keys import Stream
 

@@ -37,7 +37,7 @@ from recombine.families.lilgym import (
 from recombine.families.lilgym.oracle import claims
 from recombine.families.lilgym.phrases import Mode, Voice
 from recombine.families.lilgym.scene import KINDS, Kind, Scene
-from recombine.families.lilgym.sound import codec, fit, flip, grammar, kernel, language, planner, rows, selection, worlds
+from recombine.families.lilgym.sound import fit, flip, grammar, kernel, language, planner, selection, worlds
 from recombine.jobs import make_job
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +90,7 @@ def test_the_language_has_twenty_thousand_meanings(kind: Kind) -> None:
     verdicts = worlds.verdicts(kind, [s.program for s in sample[::4]])
     assert verdicts == [("", goal) for goal in table.goals[places[::4]].tolist()], "programs say the same as plans"
     for place, statement in zip(places, sample, strict=True):
-        assert (codec.encode(statement.plan) == table.codes[place]).all()
+        assert (language.encode(statement.plan) == table.codes[place]).all()
         assert table.phenomena[place] == facets.phenomena_set(statement.program)
         assert (table.words[place], table.depths[place]) == (statement.words, statement.depth)
         assert table.words[place] <= wording.MOST_WORDS
@@ -215,11 +215,11 @@ def test_rows_are_distinct(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_visits_have_classes_of_their_own(kind: Kind) -> None:
-    codes = np.stack([codec.encode(plan.Items("some", 0, plan.Noun("blue")))] * 18)
+    codes = np.stack([language.encode(plan.Items("some", 0, plan.Noun("blue")))] * 18)
     visits, tastes = np.arange(18) % 9, planner.pack_tastes([(4, 7, 7, 0)] * 18)
-    asked = rows.Asked(codes, tastes, visits, np.full(18, 9))
-    rules = flip.Rules(kind == "tower", False, True, rows.ROUNDS, rows.SPARE_ROUNDS)
-    plain, fast = (rows.run(kind, asked, keys.states(5, 0, 18), rules, compiled) for compiled in (False, True))
+    asked = planner.Asked(codes, tastes, visits, np.full(18, 9))
+    rules = flip.Rules(kind == "tower", False, True, planner.ROUNDS, planner.SPARE_ROUNDS)
+    plain, fast = (planner.run(kind, asked, keys.states(5, 0, 18), rules, compiled) for compiled in (False, True))
     assert all((a == b).all() for a, b in zip(plain, fast, strict=True))
     for row in range(18):
         scene = plain.items[row, : int(plain.counts[row])]
@@ -301,8 +301,8 @@ def test_plans_and_programs_agree(kind: Kind) -> None:
     scenes = [worlds.draw_scenes(kind, scratch, keys.states(8 + scratch, 0, 8)) for scratch in (False, True)]
     items, counts = (np.concatenate(parts) for parts in zip(*scenes, strict=True))
     found = drawn(kind, 500)
-    codes = np.stack([codec.encode(s.plan) for s in found]).astype(np.int64)
-    assert all(codec.decode(code.astype(np.int8)) == s.plan for code, s in zip(codes, found, strict=True))
+    codes = np.stack([language.encode(s.plan) for s in found]).astype(np.int64)
+    assert all(language.decode(code.astype(np.int8)) == s.plan for code, s in zip(codes, found, strict=True))
     rows, shown = np.repeat(np.arange(len(found)), len(counts)), np.tile(np.arange(len(counts)), len(found))
     expected = program.Bank([program.compile(s.program) for s in found]).evaluate(rows, items[shown], counts[shown], True)
     for compiled in (False, True):
@@ -430,14 +430,14 @@ def test_single_rows_are_the_same_with_and_without_kept_kernels(monkeypatch: pyt
     """A row that needs several scenes is finished by the compiled form where that lies on disk, else interpreted."""
     table, job = language.table("tower"), make_job(LILGYM, "random", "test", None, 0).rows(0, 200)
     known = language.sequel("tower", "random", "test", job.base("statements"), False)
-    places, states = known.places[:200], worlds.derived(worlds.derived(np.arange(200, dtype=np.uint64), job.base()), 1)
-    asked = rows.Asked(table.codes[places], table.tastes[places], known.numbers[:200], table.visits[places].astype(np.int64))
-    all_made = rows.make("tower", asked, states, from_scratch=False, flips=True, compiled=True)
+    places, states = known.places[:200], keys.derived(keys.derived(np.arange(200, dtype=np.uint64), job.base()), 1)
+    asked = planner.Asked(table.codes[places], table.tastes[places], known.numbers[:200], table.visits[places].astype(np.int64))
+    all_made = planner.make("tower", asked, states, from_scratch=False, flips=True, compiled=True)
     hard = np.argsort(-all_made.rounds, kind="stable")[:3]
     assert all_made.rounds[hard[0]] > 1
     for is_kept in (True, False):
         monkeypatch.setattr(kernels, "is_ready", lambda _name, is_kept=is_kept: is_kept)
-        made = rows.make("tower", asked.at(hard), states[hard], from_scratch=False, flips=True, compiled=False)
+        made = planner.make("tower", asked.at(hard), states[hard], from_scratch=False, flips=True, compiled=False)
         assert all((one == some[hard]).all() for one, some in zip(made[:5], all_made[:5], strict=True))
 
 

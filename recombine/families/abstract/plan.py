@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recombine.families.abstract import operations
 from recombine.grid.codes import COLORS, RELATIONS, SHAPES, SIZE_WORDS
-from recombine.grid.matching import Description, Phrase
+from recombine.grid.matching import Description, Phrase, admits
 
 Ints = NDArray[np.int64]
 PATTERNS = ("simple", "one_clause", "two_clauses", "nested")
@@ -104,21 +104,6 @@ def phrase_of(code: int) -> Phrase:
     """The phrase with this number, which is (size word * 5 + colour + 1) * 5 + shape + 1."""
     size, color, shape = code // 25, code // 5 % 5, code % 5
     return Phrase(SIZE_WORDS[size], COLORS[color - 1] if color else "", SHAPES[shape - 1] if shape else "")
-
-
-def admits(parent: Phrase, relation: str, child: Phrase) -> bool:
-    """Whether "parent that is relation child" can be said."""
-    if not child.size and not child.color:
-        return False
-    if (relation == "inside") != (child.shape == "box"):
-        return False
-    if relation == "shape":
-        return not parent.shape and not child.shape and parent != child
-    if relation == "size" and (parent.size or child.size):
-        return False
-    if relation == "color" and (parent.color or child.color):
-        return False
-    return bool(child.shape) and parent.shape != child.shape
 
 
 @functools.cache
@@ -222,5 +207,5 @@ def describe(form: Form) -> str:
 
 __all__ = [
     "NESTED", "N_PHRASES", "N_STEPS", "ONE", "PATTERNS", "READINGS", "RELATION_WORDS", "SIMPLE", "SPACES", "TWO", "Form", "Forms",
-    "Rule", "admits", "describe", "forms", "groups", "pattern_of", "phrase_of", "roots", "space_size", "steps",
+    "Rule", "describe", "forms", "groups", "pattern_of", "phrase_of", "roots", "space_size", "steps",
 ]  # fmt: skip

@@ -73,17 +73,30 @@ def draw_kind(things: Ints, k: int, code: int, rng: Words) -> None:
         things[k, SHAPE] = below(rng, N_FIGURES)
 
 
-def draw_bounds(rule: Ints, bounds: Ints, rng: Words) -> None:
-    """bounds[shape]: colour (ANY for all), small size and big size of a shape that a phrase with a size word names; 0 for none."""
+def draw_bounds(things: Ints, rule: Ints, bounds: Ints, rng: Words) -> None:
+    """bounds[shape]: colour (ANY for all), small size and big size of the shape that a phrase with a size word means; 0 for none.
+
+    An "object" has a shape by now, which counts. A bound for all colours of a shape outranks one for a single colour.
+    """
     for shape in range(N_VALUES):
         bounds[shape, 1] = 0
     for k in range(node_count(rule)):
         code = code_of(rule, k)
-        shape = code % COLOR_CODES - 1
-        if code // CLASS_CODES != NO_SIZE and shape >= 0:
-            bounds[shape, 0] = code // COLOR_CODES % COLOR_CODES - 1
+        shape, color = things[k, SHAPE], code // COLOR_CODES % COLOR_CODES - 1
+        if code // CLASS_CODES != NO_SIZE and not (color >= 0 and bounds[shape, 1] > 0 and bounds[shape, 0] < 0):
+            bounds[shape, 0] = color
             bounds[shape, 1] = 1 + below(rng, N_VALUES - 1)
             bounds[shape, 2] = bounds[shape, 1] + 1 + below(rng, N_VALUES - bounds[shape, 1])
+
+
+def is_mentioned(things: Ints, k: int, rule: Ints) -> Any:
+    """Whether object k has the colour and shape of an object that a phrase means, or the colour of a "red object"."""
+    found = False
+    for m in range(node_count(rule)):
+        is_any_shape = code_of(rule, m) % COLOR_CODES == 0 and code_of(rule, m) // COLOR_CODES % COLOR_CODES != 0
+        is_alike = things[k, SHAPE] == things[m, SHAPE] or is_any_shape
+        found = found or (is_alike and things[k, COLOR] == things[m, COLOR])
+    return found
 
 
 def bound(things: Ints, k: int, word: int, bounds: Ints) -> None:
@@ -115,15 +128,15 @@ def build_plain(things: Ints, rule: Ints, n: int, grid: int, bounds: Ints, rng: 
     """A world of n objects as the notebook draws it; returns False if the draw went wrong.
 
     After the objects of the phrases comes one more that the first phrase describes, as large as the referent. The others are
-    random: no boxes, and no colour and shape of an object that a phrase means.
+    random: no boxes, and nothing that `is_mentioned`. All keep the sizes of their shapes.
     """
     nodes = node_count(rule)
     relation = relation_of(rule, 1) if nodes > 1 else -1
-    draw_bounds(rule, bounds, rng)
     for k in range(nodes):
         draw_kind(things, k, code_of(rule, k), rng)
     if SAME_COLOR <= relation <= SAME_SIZE:
         adjust(things, 0, relation, 1, False, rng)
+    draw_bounds(things, rule, bounds, rng)
     for k in range(nodes):
         bound(things, k, code_of(rule, k) // CLASS_CODES, bounds)
     if relation == SAME_SIZE:
@@ -135,16 +148,13 @@ def build_plain(things: Ints, rule: Ints, n: int, grid: int, bounds: Ints, rng: 
         if k == nodes and nodes > 1:
             draw_kind(things, k, rule[ROOT], rng)
             things[k, SIZE] = things[0, SIZE]
+            bound(things, k, rule[ROOT] // CLASS_CODES, bounds)
         else:
-            is_mentioned = True
-            while is_mentioned:
+            is_drawn = False
+            while not is_drawn:
                 things[k, SIZE], things[k, COLOR] = 1 + below(rng, N_VALUES), below(rng, N_VALUES)
                 things[k, SHAPE] = below(rng, N_FIGURES)
-                is_mentioned = False
-                for m in range(nodes):
-                    is_mentioned = is_mentioned or (
-                        things[k, COLOR] == things[m, COLOR] and things[k, SHAPE] == things[m, SHAPE]
-                    )
+                is_drawn = not is_mentioned(things, k, rule)
             bound(things, k, SMALL if below(rng, 2) == 0 else NO_SIZE, bounds)
         if not scatter(things, k, grid, rng):
             return False

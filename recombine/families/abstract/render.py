@@ -12,6 +12,11 @@ from recombine.grid.draw import EDGE as DARKER
 
 MEDIA: tuple[Medium, ...] = ("text", "ascii", "svg", "png")
 GAP, EDGE, LABEL = 46.0, 20.0, 24.0
+INSET, INSET_STEP, MOST_SIZE = 2.0, 1.3, 4
+"""Distance of a box of the largest size from the edge of its cells, and how much larger it is for each smaller size.
+
+The frame of the smallest box must show around the largest object in its cell.
+"""
 
 
 def render(example: Example, medium: Medium) -> str | bytes:
@@ -91,7 +96,7 @@ def _paint_scene(canvas: Canvas, scene: Scene | None, x: float, y: float, size: 
         canvas.line(((x, y + k * CELL), (x + side, y + k * CELL)), stroke=GRID_LINE, width=1.2)
     for thing in scene.ordered:
         if thing.is_box:
-            inset = 3.0 + 1.4 * (4 - thing.size)
+            inset = INSET + INSET_STEP * (MOST_SIZE - thing.size)
             corner, span = (x + thing.column * CELL + inset, y + thing.row * CELL + inset), thing.size * CELL - 2 * inset
             canvas.rect(*corner, span, span, stroke=DARKER[thing.color], width=5.2, radius=5)
             canvas.rect(*corner, span, span, stroke=PAINT[thing.color], width=3.6, radius=5)

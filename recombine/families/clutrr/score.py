@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -56,6 +57,7 @@ Hop = tuple[int, str, str]
 """(relation, subject's name, relative's name)."""
 
 
+@functools.lru_cache(maxsize=16)
 def normal(text: str) -> str:
     """The text with plain apostrophes and dashes, compounds written as the 22 words are (`father in law`, `grand mother`)."""
     text = _DASHES.sub("-", text).replace("’", "'").replace("‘", "'")
@@ -114,6 +116,12 @@ def _is_qualified(text: str, start: int) -> bool:
 
 def parse_hops(text: str) -> list[Hop]:
     """Every statement of the forms `Ann is the mother of Bob`, `Ann is Bob's mother`, `Bob's mother is Ann`, in order."""
+    return list(_hops(text))
+
+
+@functools.lru_cache(maxsize=16)
+def _hops(text: str) -> tuple[Hop, ...]:
+    """The same, kept for the next question about this text: one verdict asks twice."""
     text = normal(text)
     found: list[tuple[int, Hop]] = []
     for form, pattern in enumerate(_HOPS):
@@ -125,7 +133,7 @@ def parse_hops(text: str) -> list[Hop]:
                 found.append((match.start(), (code, subject, relative)))
             if len(found) >= MAX_HOPS:
                 break
-    return [hop for _, hop in sorted(found)]
+    return tuple(hop for _, hop in sorted(found))
 
 
 def parse_answer(text: str, plan: StoryPlan) -> int | None:

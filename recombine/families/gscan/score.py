@@ -12,8 +12,8 @@ from recombine.families.gscan.explain import READERS
 from recombine.families.gscan.plan import parse_any
 from recombine.grid import score as grid_score
 from recombine.grid.codes import ADVERBS, ANY, COLORS, SHAPES, SIZE_WORDS, VERBS
-from recombine.grid.play import Outcome, replay
-from recombine.grid.score import end_of
+from recombine.grid.play import Outcome
+from recombine.grid.score import end_after, end_of
 
 KERNEL_NAME = "recombine.families.gscan.answer_kernel"
 
@@ -27,11 +27,11 @@ def mistakes(example: Example, actions: tuple[str, ...], given: Outcome) -> tupl
     """The readers who give these very actions, then those who end in the same wrong state."""
     same, alike = [], []
     end = end_of(given.world)
-    is_elsewhere = end != _end(example, tuple(example.answer.split(",")))
+    is_elsewhere = end != end_after(example.world, tuple(example.answer.split(",")))
     for name, answers in _readings(example):
         if actions in answers:
             same.append(name)
-        elif is_elsewhere and any(_end(example, answer) == end for answer in answers):
+        elif is_elsewhere and any(end_after(example.world, answer) == end for answer in answers):
             alike.append(name)
     return (*same, *alike)
 
@@ -41,11 +41,6 @@ def _readings(example: Example) -> tuple[tuple[str, tuple[tuple[str, ...], ...]]
     """Every reader with its answers; kept, because one example is scored many times. Examples are compared by identity."""
     read = ((name, reader(example.world, example.plan)) for name, (_, reader) in READERS.items())
     return tuple((name, tuple(answer for answer in answers if answer)) for name, answers in read)
-
-
-@functools.lru_cache(maxsize=16_384)
-def _end(example: Example, answer: tuple[str, ...]) -> Any:
-    return end_of(replay(example.world, answer).world)
 
 
 # --- many answers ----------------------------------------------------------------------------------------------------

@@ -73,19 +73,13 @@ def phenomena(program: str) -> tuple[str, ...]:
 
 NAMES = tuple(CORPUS["tower"])
 """The phenomena; a set of them is a number."""
+SHOWN = np.array([NAMES.index(name) for name in (*(name for name, _ in _PHENOMENA), "nested")], np.int32)
+"""Places in `NAMES` in the order in which a row names its phenomena."""
 
 
 def phenomena_set(program: str) -> int:
     """The phenomena of a program as a set of places in `NAMES`."""
     return sum(1 << NAMES.index(name) for name in phenomena(program))
-
-
-def phenomena_column(sets: NDArray[np.uint32]) -> Ragged:
-    """The names of the phenomena of many programs, in the order of `phenomena`."""
-    order = np.array([NAMES.index(name) for name in (*(name for name, _ in _PHENOMENA), "nested")], np.int32)
-    shown = (sets[:, None] >> order.astype(np.uint32)) & 1 == 1
-    offsets: NDArray[np.int64] = np.concatenate([[0], np.cumsum(shown.sum(1))]).astype(np.int64)
-    return Ragged(Coded(np.broadcast_to(order, shown.shape)[shown], list(NAMES)), offsets)
 
 
 def lambda_depth(program: str) -> int:

@@ -10,17 +10,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine import kernels
+from recombine import kernels, keys
 from recombine.columns import Coded, Ragged
 from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, option
 from recombine.errors import Infeasible, UsageError
 from recombine.families.lilgym import facets, native
 from recombine.families.lilgym.play.edits import format_edits
-from recombine.families.lilgym.scene import FIELDS, Counts, Flags, Items, Kind, Numbers, Scene, Words, unpack_rows
+from recombine.families.lilgym.scene import FIELDS, Counts, Flags, Items, Kind, Numbers, Scene, Words
 from recombine.families.lilgym.sound import language, planner, worlds
-from recombine.families.lilgym.sound import rows as row_maker
 from recombine.families.lilgym.splits import OPTION
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
+from recombine.row_examples import RowExample, RowFields
 
 Start = Literal["flipit", "scratch"]
 Task = Literal["edit", "truth"]
@@ -110,7 +110,7 @@ def pick(job: Job, rows: Numbers) -> Batch | None:
 
 
 def _generated(job: Job, indices: Numbers, picked: Numbers | None) -> Batch:
-    fast = kernels.is_worth_compiling(row_maker.FLIP, len(indices), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
+    fast = kernels.is_worth_compiling(planner.FLIP, len(indices), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     wanted = replace(Wanted.of(job), fast=fast)
     rejected: Counter[str] = Counter()
     parts = []
@@ -152,7 +152,7 @@ def _begun(job: Job, wanted: Wanted, indices: Numbers) -> Rows:
             f"{job.key} has {known.size:,} rows, but row {int(indices.max()):,} was asked for; use a smaller size."
         )
     n, width = len(indices), worlds.WIDTHS[wanted.kind]
-    states = worlds.derived(np.asarray(indices, np.uint64), job.base())
+    states = keys.derived(np.asarray(indices, np.uint64), job.base())
     return Rows(
         states, known.places[indices], known.numbers[indices], np.zeros((n, width, FIELDS), np.int16), np.zeros(n, np.int64),
         np.zeros(n, np.bool_), np.zeros((n, planner.MAX_EDITS), np.int64), np.zeros(n, np.int64),
@@ -166,11 +166,11 @@ def _fill(rows: Rows, job: Job, wanted: Wanted) -> Counter[str]:
         rows.plans[:] = table.answers[places]
         rows.edits[:] = (rows.plans > 0).sum(1)
         return Counter()
-    asked = row_maker.Asked(table.codes[places], table.tastes[places], rows.visits, table.visits[places].astype(np.int64))
-    made = row_maker.make(
+    asked = planner.Asked(table.codes[places], table.tastes[places], rows.visits, table.visits[places].astype(np.int64))
+    made = planner.make(
         wanted.kind,
         asked,
-        worlds.derived(rows.states, SCENES),
+        keys.derived(rows.states, SCENES),
         from_scratch=wanted.start == "scratch",
         flips=wanted.task == "edit",
         compiled=wanted.fast,
@@ -197,7 +197,7 @@ def _columns(rows: Rows, job: Job, wanted: Wanted) -> dict[str, Any]:
     manner = language.manner(wanted.kind, job.split, job.part, _predicate(job))
     found, codes = np.unique(rows.places, return_inverse=True)
     statements = [language.statement(wanted.kind, place) for place in found.tolist()]
-    seeds = worlds.derived(rows.states, WORDS).tolist()
+    seeds = keys.derived(rows.states, WORDS).tolist()
     texts = [language.said(statements[code], manner, seed) for code, seed in zip(codes.tolist(), seeds, strict=True)]
     is_truth = wanted.task == "truth"
     answers = ["true" if truth else "false" for truth in rows.truths.tolist()] if is_truth else _answers(rows, wanted.kind)
@@ -214,7 +214,7 @@ def _columns(rows: Rows, job: Job, wanted: Wanted) -> dict[str, Any]:
         "objects": rows.counts.astype(np.int16),
         "words": np.array([text.count(" ") + 1 for text in texts], np.int16),
         "depth": table.depths[rows.places].astype(np.int8),
-        "phenomena": facets.phenomena_column(table.phenomena[rows.places]),
+        "phenomena": table.phenomena_of(rows.places),
         "key": _constant("", n),
     }
 
@@ -274,31 +274,48 @@ def _phenomena(programs: Sequence[str]) -> Ragged:
     return Ragged(flat, np.concatenate([[0], np.cumsum([len(row) for row in shown])]).astype(np.int64))
 
 
+def unpack_rows(items: Items, counts: Counts) -> Ragged:
+    """The column form of packed scenes."""
+    taken = items[np.arange(items.shape[1]) < np.asarray(counts)[:, None]]
+    offsets: Numbers = np.concatenate(([0], np.cumsum(np.asarray(counts, np.int64) * FIELDS)))
+    return Ragged(taken.reshape(-1).astype(np.int16), offsets)
+
+
 def scene_of(row: dict[str, Any]) -> Scene:
     """The initial scene of a row."""
     return Scene.of_flat(row["scene"], row["items"])
 
 
 def example(batch: Batch, row: int) -> Example:
-    """The readable view of one row, from its columns alone."""
+    """The readable view of one row, from its columns alone; each field is read when it is first asked for."""
     from recombine.families.lilgym import LILGYM
 
-    values = batch.row(row)
-    scene = scene_of(values)
+    return RowExample.at(LILGYM, batch, row, READ)
+
+
+def _world(batch: Batch, row: int) -> Scene:
+    return scene_of({name: batch.value(name, row) for name in ("scene", "items")})
+
+
+def _inputs(batch: Batch, row: int) -> dict[str, Any]:
+    statement, task, target = (batch.value(name, row) for name in ("statement", "task", "target"))
+    return inputs_of(str(statement), _world(batch, row), str(task), bool(target))
+
+
+def _meta(batch: Batch, row: int) -> dict[str, Any]:
+    values, job = batch.row(row), batch.job
     meta = {name: values[name] for name in SCHEMA if name not in ("statement", "items", "answer")}
-    return Example(
-        LILGYM,
-        batch.id(row),
-        inputs_of(values["statement"], scene, values["task"], values["target"]),
-        values["answer"],
-        plan=values["program"],
-        world=scene,
-        meta=meta | {"recipe": batch.job.recipe, "split": batch.job.split, "part": batch.job.part} | _held_out(batch.job),
-    )
+    held = {PREDICATE: predicate_text(job, OPTIONS)} if job.split == HOLD_OUT else {}
+    return meta | {"recipe": job.recipe, "split": job.split, "part": job.part} | held
 
 
-def _held_out(job: Job) -> dict[str, str]:
-    return {PREDICATE: predicate_text(job, OPTIONS)} if job.split == HOLD_OUT else {}
+READ = RowFields(
+    inputs=_inputs,
+    answer=lambda batch, row: str(batch.columns["answer"][row]),
+    plan=lambda batch, row: str(batch.columns["program"][row]),
+    world=_world,
+    meta=_meta,
+)
 
 
 def inputs_of(statement: str, scene: Scene, task: str, target: bool) -> dict[str, Any]:

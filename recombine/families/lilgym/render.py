@@ -123,7 +123,7 @@ def redraw(
     for row in rows.tolist():  # row by row: each is one block of memory, which numpy copies at full speed
         canvases[row] = blank()
         images[row] = blank_observation()
-    kernel = kernels.load("recombine.families.lilgym.play.canvas", compiled)
+    kernel = kernels.load("recombine.families.lilgym.play.kernel", compiled)
     kernel.draw(canvases, images, spans(), blend(), items, counts, rows)
 
 

@@ -195,13 +195,6 @@ def check_items(items: Items, counts: Counts) -> None:
         _check(Item(*items[row, place].tolist()))
 
 
-def unpack_rows(items: Items, counts: Counts) -> Ragged:
-    """The column form of packed scenes."""
-    taken = items[np.arange(items.shape[1]) < np.asarray(counts)[:, None]]
-    offsets: NDArray[np.int64] = np.concatenate(([0], np.cumsum(np.asarray(counts, np.int64) * FIELDS)))
-    return Ragged(taken.reshape(-1).astype(np.int16), offsets)
-
-
 def unpack(kind: Kind, items: Any, counts: Any) -> list[Scene]:
     """Packed scenes as values (without checks: kernels keep the laws)."""
     return [Scene(kind, tuple(Item(*row) for row in items[i, : int(counts[i])].tolist())) for i in range(len(counts))]

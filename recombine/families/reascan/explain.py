@@ -124,7 +124,7 @@ def readers(world: World, command: Command) -> Iterator[Reader]:
         yield Reader("swaps_verb", f"does {swapped_verb!r} instead of {verb!r}", (0,), swapped_verb, adverb)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=4096)
 def doings(world: World, command: Command) -> tuple[tuple[Reader, tuple[tuple[str, ...], ...]], ...]:
     """Every reader with what it does for each object that it may take (where that is anything at all)."""
     found = []

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from recombine.errors import BadOption, UsageError, shown
 from recombine.grid import wording
 from recombine.grid.codes import ADVERBS, COLORS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
-from recombine.grid.matching import Description, Phrase
+from recombine.grid.matching import Description, Phrase, admits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,21 +119,6 @@ def phrase_of(code: int) -> Phrase:
 def may_be_root(phrase: Phrase, widths: Sequence[int]) -> bool:
     """Whether a command of this pattern may begin with the phrase: never a box; a simple one needs a shape."""
     return phrase.shape != "box" and (bool(phrase.shape) or bool(widths))
-
-
-def admits(parent: Phrase, relation: str, child: Phrase) -> bool:
-    """Whether "parent that is relation child" can be said: the rules for one clause."""
-    if not child.size and not child.color:
-        return False
-    if (relation == "inside") != (child.shape == "box"):
-        return False
-    if relation == "shape":
-        return not parent.shape and not child.shape and parent != child
-    if relation == "size" and (parent.size or child.size):
-        return False
-    if relation == "color" and (parent.color or child.color):
-        return False
-    return bool(child.shape) and parent.shape != child.shape
 
 
 def broken_rules(command: Command) -> list[str]:

@@ -13,8 +13,8 @@ from recombine.families.reascan.explain import KINDS, doings, reader_name
 from recombine.families.reascan.plan import Command, parse_any
 from recombine.grid import score as grid_score
 from recombine.grid.codes import ADVERBS, ANY, COLORS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
-from recombine.grid.play import Outcome, replay
-from recombine.grid.score import end_of
+from recombine.grid.play import Outcome
+from recombine.grid.score import end_after, end_of
 from recombine.grid.world import World
 
 KERNEL_NAME = "recombine.families.reascan.answer_kernel"
@@ -34,15 +34,10 @@ def mistakes(example: Example, actions: tuple[str, ...], given: Outcome) -> tupl
         for done in plans:
             if ",".join(done) == example.answer:
                 continue
-            if done == actions or (is_elsewhere and reader.takes != (0,) and _end(world, done) == end_of(given.world)):
+            if done == actions or (is_elsewhere and reader.takes != (0,) and end_after(world, done) == end_of(given.world)):
                 found.append(reader.name)
                 break
     return tuple(found)
-
-
-@functools.lru_cache(maxsize=4096)
-def _end(world: World, done: tuple[str, ...]) -> Any:
-    return end_of(replay(world, done).world)
 
 
 # --- many answers ----------------------------------------------------------------------------------------------------

@@ -5,23 +5,13 @@ Plain functions in the subset that Numba compiles. `spans` and `blend` are the t
 
 from __future__ import annotations
 
-import numpy as np
-
-from recombine.families.lilgym.scene import BOX, COLOR, SHAPE, SIZE, Bytes, Counts, ItemRow, Items, Numbers, X, Y
+from recombine.families.lilgym.scene import BOX, COLOR, SHAPE, SIZE, Bytes, ItemRow, Items, Numbers, X, Y
 
 KERNEL = True
 
 STRIDE = 140
 """Canvas pixels from one box's left edge to the next one's."""
 WIDTH, HEIGHT = 380, 100
-
-
-def mark(item: ItemRow, rect: Numbers) -> None:
-    """Write the canvas rectangle of an item: x0, y0, x1, y1, the ends excluded."""
-    rect[0] = STRIDE * int(item[BOX]) + int(item[X])
-    rect[1] = int(item[Y])
-    rect[2] = rect[0] + int(item[SIZE])
-    rect[3] = rect[1] + int(item[SIZE])
 
 
 def paint(canvas: Bytes, blank: Bytes, spans: Numbers, items: Items, count: int, rect: Numbers) -> None:
@@ -56,14 +46,3 @@ def shrink(canvas: Bytes, blend: Bytes, image: Bytes, rect: Numbers) -> None:
             image[y, x, 0] = blend[code, 0]
             image[y, x, 1] = blend[code, 1]
             image[y, x, 2] = blend[code, 2]
-
-
-def draw(canvases: Bytes, images: Bytes, spans: Numbers, blend: Bytes, items: Items, counts: Counts, rows: Numbers) -> None:
-    """Draw the scenes of the given rows onto empty canvases and their half-size images."""
-    rect = np.zeros(4, np.int64)
-    for i in rows:
-        for k in range(counts[i]):
-            stamp(canvases[i], spans, items[i, k], 0, 0, WIDTH, HEIGHT)
-        for k in range(counts[i]):
-            mark(items[i, k], rect)
-            shrink(canvases[i], blend, images[i], rect)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.families.lilgym.play.canvas import STRIDE, mark, paint, shrink
+from recombine.families.lilgym.play.canvas import HEIGHT, STRIDE, WIDTH, paint, shrink, stamp
 from recombine.families.lilgym.play.snap import shift_to
 from recombine.families.lilgym.scene import (
     BOX,
@@ -356,3 +356,22 @@ def advance(
             if rule[DRAW] != 0:
                 paint(board.canvases[i], tables.blank, tables.spans, items[i], counts[i], rect)
                 shrink(board.canvases[i], tables.blend, board.images[i], rect)
+
+
+def draw(canvases: Bytes, images: Bytes, spans: Numbers, blend: Bytes, items: Items, counts: Counts, rows: Numbers) -> None:
+    """Draw the scenes of the given rows onto empty canvases and their half-size images."""
+    rect = np.zeros(4, np.int64)
+    for i in rows:
+        for k in range(counts[i]):
+            stamp(canvases[i], spans, items[i, k], 0, 0, WIDTH, HEIGHT)
+        for k in range(counts[i]):
+            mark(items[i, k], rect)
+            shrink(canvases[i], blend, images[i], rect)
+
+
+def mark(item: ItemRow, rect: Numbers) -> None:
+    """Write the canvas rectangle of an item: x0, y0, x1, y1, the ends excluded."""
+    rect[0] = STRIDE * int(item[BOX]) + int(item[X])
+    rect[1] = int(item[Y])
+    rect[2] = rect[0] + int(item[SIZE])
+    rect[3] = rect[1] + int(item[SIZE])

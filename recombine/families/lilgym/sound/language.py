@@ -8,25 +8,58 @@ often as it has visits, in a plain shuffle. So row i depends on the job and i on
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
-from recombine.columns import Coded, Column
+from recombine.columns import Coded, Column, Ragged
 from recombine.families.lilgym import plan as p
 from recombine.families.lilgym import splits
-from recombine.families.lilgym.facets import phenomena_column, read_column
+from recombine.families.lilgym.facets import NAMES, SHOWN, read_column
 from recombine.families.lilgym.phrases import Mode, Voice, has_new
-from recombine.families.lilgym.scene import Bytes, Flags, Kind, Numbers
-from recombine.families.lilgym.sound.codec import Codes, decode
+from recombine.families.lilgym.scene import COLORS, SHAPES, SIZE_NAMES, Bytes, Flags, Kind, Numbers
+from recombine.families.lilgym.sound.truth import (
+    ALL_SAME,
+    BOTH,
+    BOXES,
+    CLAUSE,
+    COMPARE,
+    EITHER,
+    EVERY_BOX,
+    EVERY_ITEM,
+    HAS,
+    HAS_ONLY,
+    HAS_VARIETY,
+    HEAD,
+    ITEMS,
+    LEVEL,
+    LEVELS,
+    NOT,
+    SAME_COUNT,
+    SIMPLE,
+    SLOT,
+    SLOT_HEAD,
+    VARIETY,
+    WIDTH,
+)
 from recombine.families.lilgym.wording import MOST_WORDS, say
 from recombine.predicates import mask
 from recombine.predicates.draw import HOLD_OUT
+
+Codes = NDArray[np.int8]
+QUANTIFIERS: tuple[p.Quantifier, ...] = get_args(p.Quantifier)
+ATTRIBUTES: tuple[p.Attribute, ...] = get_args(p.Attribute)
+PLACES = ("", *p.PLACES)
+RELATIONS = ("", *p.RELATIONS)
+_COLORS, _SHAPES, _SIZES = ("", *COLORS), ("", *SHAPES), ("", *SIZE_NAMES)
+_NO_SLOT = (0,) * SLOT
+_NO_CLAUSE = (0,) * CLAUSE
 
 TABLE = Path(__file__).with_name("statements.npz")
 LONG_ENOUGH = 12
@@ -82,6 +115,12 @@ class Table:
     bases: NDArray[np.float16]  # (n,): logarithm of its weight in the grammar
     spoken: NDArray[np.float16]  # (n,): mean number of words of a few wordings
     limits: Bytes  # (n,): the most visits that can be made
+
+    def phenomena_of(self, places: Numbers) -> Ragged:
+        """The names of the phenomena of the statements at these places, in the order of `facets.phenomena`."""
+        shown = (self.phenomena[places][:, None] >> SHOWN.astype(np.uint32)) & 1 == 1
+        offsets: Numbers = np.concatenate([[0], np.cumsum(shown.sum(1))]).astype(np.int64)
+        return Ragged(Coded(np.broadcast_to(SHOWN, shown.shape)[shown], list(NAMES)), offsets)
 
 
 @functools.cache
@@ -141,7 +180,7 @@ def manner(kind: Kind, split: str, part: str, predicate: str = "") -> Manner:
     if split == splits.LENGTH:
         long = splits.LONG[kind]
         return Manner("any", least=long) if part == "test" else Manner("any", most=long - 1)
-    return Manner("any", predicate=predicate if splits.speaks_of_words(predicate) else "")
+    return Manner("any", predicate=predicate if predicate and splits.speaks_of_words(predicate) else "")
 
 
 # --- order -----------------------------------------------------------------------------------------------------------
@@ -207,9 +246,148 @@ def held_out(kind: Kind, predicate: str) -> Flags:
         "scene": Coded(np.zeros(len(known.codes), np.int32), [kind]),
         "words": known.words,
         "depth": known.depths,
-        "phenomenon": phenomena_column(known.phenomena),
+        "phenomenon": known.phenomena_of(np.arange(len(known.codes))),
     }
     if names - set(columns):
         programs = [statement(kind, place).program for place in range(len(known.codes))]
         columns |= {name: read_column(name, programs) for name in names - set(columns)}
     return mask(parsed, columns)
+
+
+# --- plans as numbers ------------------------------------------------------------------------------------------------
+# A statement is a junction and two clauses. A clause is five numbers and two slots. A slot is four numbers and a noun. A noun is up
+# to three levels of five numbers: each level describes items, and its relation leads to the next. `truth.py` reads such rows.
+
+
+def encode(plan: p.Plan) -> Codes:
+    """The row of a plan."""
+    match plan:
+        case p.Both(first, second):
+            row = (BOTH, *_clause(first), *_clause(second))
+        case p.Either(first, second):
+            row = (EITHER, *_clause(first), *_clause(second))
+        case p.Not(inner):
+            row = (NOT, *_clause(inner), *_NO_CLAUSE)
+        case _:
+            row = (SIMPLE, *_clause(plan), *_NO_CLAUSE)
+    return np.array(row, np.int8)
+
+
+def _clause(plan: p.Simple) -> tuple[int, ...]:
+    match plan:
+        case p.Items(quantifier, number, noun):
+            return (ITEMS, QUANTIFIERS.index(quantifier), number, 0, 0, *_slot(noun), *_NO_SLOT)
+        case p.Boxes(quantifier, number, conditions, plain):
+            return (BOXES, QUANTIFIERS.index(quantifier), number, 0, int(plain), *_conditions(conditions))
+        case p.EveryBox(conditions):
+            return (EVERY_BOX, 0, 0, 0, 0, *_conditions(conditions))
+        case p.EveryItem(noun, predicate):
+            return (EVERY_ITEM, 0, 0, 0, 0, *_slot(noun), *_slot(predicate))
+        case p.AllSame(noun, attribute):
+            return (ALL_SAME, 0, 0, ATTRIBUTES.index(attribute), 0, *_slot(noun), *_NO_SLOT)
+        case p.Variety(quantifier, number, attribute, noun):
+            return (VARIETY, QUANTIFIERS.index(quantifier), number, ATTRIBUTES.index(attribute), 0, *_slot(noun), *_NO_SLOT)
+        case p.Compare(more, first, second):
+            return (COMPARE, 0, 0, 0, int(more), *_slot(first), *_slot(second))
+        case p.SameCount(some):
+            return (SAME_COUNT, 0, 0, 0, int(some), *_NO_SLOT, *_NO_SLOT)
+
+
+def _conditions(conditions: tuple[p.Condition, ...]) -> tuple[int, ...]:
+    slots = [_condition(condition) for condition in conditions] + [_NO_SLOT] * (2 - len(conditions))
+    return (*slots[0], *slots[1])
+
+
+@functools.cache
+def _condition(condition: p.Condition) -> tuple[int, ...]:
+    match condition:
+        case p.Has(quantifier, number, noun):
+            return (HAS, QUANTIFIERS.index(quantifier), number, 0, *_noun(noun))
+        case p.HasOnly(noun):
+            return (HAS_ONLY, 0, 0, 0, *_noun(noun))
+        case p.HasVariety(quantifier, number, attribute):
+            return (HAS_VARIETY, QUANTIFIERS.index(quantifier), number, ATTRIBUTES.index(attribute), *_noun(p.Noun()))
+
+
+def _slot(noun: p.Noun) -> tuple[int, ...]:
+    return (0, 0, 0, 0, *_noun(noun))
+
+
+@functools.cache
+def _noun(noun: p.Noun) -> tuple[int, ...]:
+    levels: list[int] = []
+    inner: p.Noun | None = noun
+    while inner is not None:
+        named = (_COLORS.index(inner.color), _SHAPES.index(inner.shape), _SIZES.index(inner.size))
+        levels += [*named, PLACES.index(inner.place), RELATIONS.index(inner.relation)]
+        inner = inner.other
+    return tuple(levels + [0] * (LEVELS * LEVEL - len(levels)))
+
+
+def decode(row: Codes) -> p.Plan:
+    """The plan of a row. Equal parts of plans are one object, so what is worked out of them is worked out once."""
+    numbers = row.tobytes()
+    first = _decoded_clause(numbers[1 : 1 + CLAUSE])
+    if numbers[0] in (BOTH, EITHER):
+        second = _decoded_clause(numbers[1 + CLAUSE : WIDTH])
+        return p.Both(first, second) if numbers[0] == BOTH else p.Either(first, second)
+    return p.Not(first) if numbers[0] == NOT else first
+
+
+@functools.lru_cache(maxsize=8192)
+def _decoded_clause(row: bytes) -> p.Simple:
+    form, quantifier, number, attribute, flag = row[:HEAD]
+    one, two = row[HEAD : HEAD + SLOT], row[HEAD + SLOT :]
+    match form:
+        case 1:  # ITEMS
+            return p.Items(QUANTIFIERS[quantifier], number, _decoded_noun(one[SLOT_HEAD:]))
+        case 2:  # BOXES
+            return p.Boxes(QUANTIFIERS[quantifier], number, _decoded_conditions(one, two), bool(flag))
+        case 3:  # EVERY_BOX
+            return p.EveryBox(_decoded_conditions(one, two))
+        case 4:  # EVERY_ITEM
+            return p.EveryItem(_decoded_noun(one[SLOT_HEAD:]), _decoded_noun(two[SLOT_HEAD:]))
+        case 5:  # ALL_SAME
+            return p.AllSame(_decoded_noun(one[SLOT_HEAD:]), ATTRIBUTES[attribute])
+        case 6:  # VARIETY
+            return p.Variety(QUANTIFIERS[quantifier], number, ATTRIBUTES[attribute], _decoded_noun(one[SLOT_HEAD:]))
+        case 7:  # COMPARE
+            return p.Compare(bool(flag), _decoded_noun(one[SLOT_HEAD:]), _decoded_noun(two[SLOT_HEAD:]))
+        case _:
+            return p.SameCount(bool(flag))
+
+
+def _decoded_conditions(one: bytes, two: bytes) -> tuple[p.Condition, ...]:
+    first = _decoded_condition(one)
+    return (first, _decoded_condition(two)) if two[0] else (first,)
+
+
+@functools.cache
+def _decoded_condition(row: bytes) -> p.Condition:
+    form, quantifier, number, attribute = row[:SLOT_HEAD]
+    if form == HAS:
+        return p.Has(QUANTIFIERS[quantifier], number, _decoded_noun(row[SLOT_HEAD:]))
+    if form == HAS_ONLY:
+        return p.HasOnly(_decoded_noun(row[SLOT_HEAD:]))
+    return p.HasVariety(QUANTIFIERS[quantifier], number, ATTRIBUTES[attribute])
+
+
+@functools.cache
+def _decoded_noun(row: bytes) -> p.Noun:
+    color, shape, size, place, relation = row[:LEVEL]
+    other = _decoded_noun(row[LEVEL:]) if relation else None
+    return p.Noun(_COLORS[color], _SHAPES[shape], _SIZES[size], PLACES[place], RELATIONS[relation], other)
+
+
+def encode_all(plans: Sequence[p.Plan]) -> Codes:
+    """The rows of many plans."""
+    return np.stack([encode(plan) for plan in plans]) if plans else np.zeros((0, WIDTH), np.int8)
+
+
+RELATION_PLACES = tuple(
+    1 + clause * CLAUSE + HEAD + slot * SLOT + SLOT_HEAD + level * LEVEL + LEVEL - 1
+    for clause in range(2)
+    for slot in range(2)
+    for level in range(LEVELS)
+)
+"""Where a row has the relations of its nouns."""

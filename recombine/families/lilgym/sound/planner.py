@@ -3,6 +3,11 @@
 A search has three steps: (1) it tries every single edit; (2) it tries two dozen short random walks; (3) it removes edits that are
 not needed. Many searches advance together: kernels propose scenes (`moves.py`), and a judge says in which of them the statements
 hold.
+
+Rows in bulk need a scene and a plan for each statement that is asked, and no (statement, scene) pair twice. Visit v of a statement that
+comes n times takes a scene of class v of n, so two visits never share a scene. A class can lack scenes from which a plan is found.
+`selection.py` therefore makes every visit once from a random state of its own, the spare state, and gives a statement only as many
+visits as it can make. A job whose own states find nothing falls back on the spare state.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine import kernels
+from recombine import kernels, keys
 from recombine.families.lilgym.play.edits import Setting
 from recombine.families.lilgym.play.kernel import Tables
 from recombine.families.lilgym.scene import (
@@ -33,12 +38,18 @@ from recombine.families.lilgym.scene import (
     Numbers,
     Words,
 )
+from recombine.families.lilgym.sound.flip import Made, Rules, Wishes
 from recombine.families.lilgym.sound.moves import DRAWN_ADDS, Ground, Scenes
-from recombine.families.lilgym.sound.worlds import derived
+from recombine.families.lilgym.sound.worlds import WIDTHS
 
 if TYPE_CHECKING:
     from recombine.families.lilgym.program import Program
 
+FLIP = "recombine.families.lilgym.sound.flip"
+ROUNDS = 8
+"""Scenes from which a row tries to find a plan, before it takes its spare state."""
+SPARE_ROUNDS = 8
+"""The same, from the spare state."""
 TRUTH = "recombine.families.lilgym.sound.truth"
 MOVES = "recombine.families.lilgym.sound.moves"
 MAX_EDITS = 10
@@ -158,7 +169,7 @@ def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, c
     left = np.flatnonzero(plans.lengths == NO_PLAN)
     items, counts = np.repeat(given.items[left][:, None], WALKS, 1), np.repeat(given.counts[left][:, None], WALKS, 1)
     moves, lengths = np.zeros((len(left), WALKS, WALK_STEPS), np.int64), np.zeros((len(left), WALKS), np.int64)
-    states = derived(tasks.states[left], 1)
+    states = keys.derived(tasks.states[left], 1)
     found: list[Numbers] = []
     for _ in range(WALK_STEPS):
         if not len(left):
@@ -227,3 +238,59 @@ def _without(kind: Kind, scene: Items, count: int, index: int) -> Items:
         above = np.flatnonzero((rest[: count - 1, 0] == box) & (np.arange(count - 1) >= index))
         rest[above, 2] += 21
     return rest
+
+
+# --- rows in bulk ----------------------------------------------------------------------------------------------------
+
+
+class Asked(NamedTuple):
+    """Statements that are asked, and of which class of scenes."""
+
+    codes: NDArray[np.int8]  # (n, WIDTH)
+    tastes: NDArray[np.uint16]  # (n,): as `pack_tastes` makes them
+    visits: Numbers  # (n,): how often the statement came before: the class of the scene
+    classes: Numbers  # (n,): how often the statement comes in all: the number of classes
+
+    def at(self, rows: Numbers) -> Asked:
+        """Some of them."""
+        return Asked(self.codes[rows], self.tastes[rows], self.visits[rows], self.classes[rows])
+
+
+def spare_states(kind: Kind, asked: Asked) -> Words:
+    """A random state for each visit of a statement that no job and no seed changes."""
+    packed = np.ascontiguousarray(asked.codes).view(np.uint8).astype(np.uint64)
+    odd = keys.states(keys.state("lilgym", "spare", kind), 0, packed.shape[1]) | np.uint64(1)
+    named = (packed * odd).sum(1, dtype=np.uint64)
+    return keys.derived(named ^ keys.derived(asked.visits.astype(np.uint64), keys.state("lilgym", "visit", kind)), 1)
+
+
+def make(kind: Kind, asked: Asked, states: Words, *, from_scratch: bool, flips: bool, compiled: bool) -> Made:
+    """A scene for each statement and, if `flips`, a plan that flips the statement there; the same at both speeds.
+
+    Without `compiled`, rows that find no plan in their first scene still take the compiled form, if it costs little.
+    """
+    rules = Rules(kind == "tower", from_scratch, flips, ROUNDS, SPARE_ROUNDS)
+    if compiled or not kernels.is_ready(FLIP):
+        return run(kind, asked, states, rules, compiled)
+    made = run(kind, asked, states, rules._replace(rounds=1, spare_rounds=0), False)
+    left = np.flatnonzero(made.truths == 0)
+    if len(left):
+        found = run(kind, asked.at(left), states[left], rules, True)
+        for name in Made._fields:
+            getattr(made, name)[left] = getattr(found, name)
+    return made
+
+
+def run(kind: Kind, asked: Asked, states: Words, rules: Rules, compiled: bool) -> Made:
+    """The same under other rules; `truths` is 0 where no row was found."""
+    n = len(states)
+    wishes = Wishes(
+        asked.codes.astype(np.int64), unpack_tastes(asked.tastes), asked.visits.astype(np.int64),
+        asked.classes.astype(np.int64), states, spare_states(kind, asked),
+    )  # fmt: skip
+    made = Made(
+        np.zeros((n, WIDTHS[kind], FIELDS), np.int16), np.zeros(n, np.int64), np.zeros(n, np.int8),
+        np.zeros((n, MAX_EDITS), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64),
+    )  # fmt: skip
+    kernels.load(FLIP, compiled).make_rows(ground(kind), wishes, rules, made)
+    return made

@@ -19,11 +19,10 @@ from recombine.families.lilgym import plan as p
 from recombine.families.lilgym import splits
 from recombine.families.lilgym.facets import phenomena_set
 from recombine.families.lilgym.scene import KINDS, Counts, Flags, Items, Kind, Numbers
-from recombine.families.lilgym.sound import fit, planner, rows, truth, worlds
-from recombine.families.lilgym.sound.codec import RELATION_PLACES, Codes, decode, encode_all
+from recombine.families.lilgym.sound import fit, planner, truth, worlds
 from recombine.families.lilgym.sound.flip import Rules
 from recombine.families.lilgym.sound.grammar import frames
-from recombine.families.lilgym.sound.language import TABLE, Manner, Statement, said
+from recombine.families.lilgym.sound.language import RELATION_PLACES, TABLE, Codes, Manner, Statement, decode, encode_all, said
 from recombine.families.lilgym.sound.pool import Frame
 from recombine.families.lilgym.wording import MOST_WORDS
 
@@ -174,7 +173,7 @@ def eases(kind: Kind, codes: Codes, tastes: NDArray[np.uint16]) -> NDArray[np.ui
     states = keys.states(keys.state("lilgym", "ease", kind), 0, len(which))
     none = np.zeros(len(which), np.int64)
     made = _in_chunks(
-        kind, rows.Asked(codes[which], tastes[which], none, none + 1), states, Rules(kind == "tower", False, True, 1, 0)
+        kind, planner.Asked(codes[which], tastes[which], none, none + 1), states, Rules(kind == "tower", False, True, 1, 0)
     )
     return np.asarray(made.reshape(-1, fit.TRIALS).sum(1), np.uint8)
 
@@ -183,17 +182,19 @@ def fails(kind: Kind, codes: Codes, tastes: NDArray[np.uint16], visits: Numbers)
     """Which statements have a visit that its spare state does not make."""
     which = np.repeat(np.arange(len(codes)), visits)
     numbers = np.arange(len(which)) - np.repeat(np.cumsum(visits) - visits, visits)
-    asked = rows.Asked(codes[which], tastes[which], numbers, visits[which])
-    made = _in_chunks(kind, asked, np.zeros(len(which), np.uint64), Rules(kind == "tower", False, True, 0, rows.SPARE_ROUNDS))
+    asked = planner.Asked(codes[which], tastes[which], numbers, visits[which])
+    made = _in_chunks(
+        kind, asked, np.zeros(len(which), np.uint64), Rules(kind == "tower", False, True, 0, planner.SPARE_ROUNDS)
+    )
     return np.asarray(np.bincount(which, weights=~made, minlength=len(codes)) > 0)
 
 
-def _in_chunks(kind: Kind, asked: rows.Asked, states: NDArray[np.uint64], rules: Rules) -> Flags:
+def _in_chunks(kind: Kind, asked: planner.Asked, states: NDArray[np.uint64], rules: Rules) -> Flags:
     """Whether each row can be made."""
     made = np.zeros(len(states), np.bool_)
     for low in range(0, len(states), CHUNK):
         part = np.arange(low, min(low + CHUNK, len(states)))
-        made[part] = rows.run(kind, asked.at(part), states[part], rules, True).truths != 0
+        made[part] = planner.run(kind, asked.at(part), states[part], rules, True).truths != 0
     return made
 
 

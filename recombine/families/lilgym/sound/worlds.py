@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recombine import kernels, keys
 from recombine.families.lilgym.play import geometry
-from recombine.families.lilgym.scene import Counts, Items, Kind, Words
+from recombine.families.lilgym.scene import Counts, Items, Kind
 from recombine.families.lilgym.sound.kernel import contact
 
 if TYPE_CHECKING:
@@ -62,17 +62,6 @@ def _is_near(a: list[int], b: list[int]) -> bool:
         return False
     kinds = geometry.kind_of(a[5], a[3]), geometry.kind_of(b[5], b[3])
     return bool(geometry.contact_table()[(*kinds, dy, dx)] & geometry.NEAR)
-
-
-def derived(states: Words, salt: int) -> Words:
-    """Another random state for each one; different salts give independent states."""
-    return _mixed(states ^ _mixed(np.full(1, (salt + keys.GOLDEN) & keys.MASK, np.uint64)))
-
-
-def _mixed(words: Words) -> Words:
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 @functools.cache
