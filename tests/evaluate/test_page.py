@@ -192,12 +192,23 @@ def _opened(browser: Any, report: Path, **settings: Any) -> tuple[Any, list[str]
     return opened, complaints
 
 
+def test_a_chart_of_many_sets_is_cut_into_blocks_that_fit_on_paper() -> None:
+    rows = [charts.DotRow(f"set {number}", [charts.Dot(0, "alpha", 0.5)] * 3) for number in range(29)]
+    blocks = charts.dot_blocks(rows)
+    assert [row for block in blocks for row in block] == rows
+    assert [len(block) for block in blocks] == [10, 10, 9]
+    assert charts.dot_blocks(rows[:4]) == [rows[:4]]
+    assert charts.dot_blocks([]) == [[]]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_cut_off(browser: Any, report: Path, width: int, scheme: str) -> None:
     opened, complaints = _opened(browser, report, viewport={"width": width, "height": 900}, color_scheme=scheme)
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    hidden = opened.evaluate("[...document.querySelectorAll('.heat')].map(map => map.scrollWidth - map.clientWidth)")
+    assert hidden and max(hidden) <= 0, "a heat map is wider than its place"
     assert complaints == []
     assert opened.title() == "Evaluation"
     axe = next((path for path in AXE if path.is_file()), None)

@@ -117,6 +117,29 @@ def test_a_full_disk_does_not_end_a_job(tmp_path: Path) -> None:
     assert "are not kept" in done.stderr
 
 
+def test_a_few_rows_compile_nothing(tmp_path: Path) -> None:
+    """With an empty cache, three rows of the costlier families are made interpreted, and scored so; many rows would compile."""
+    program = (
+        "import sys, recombine\n"
+        "for name in ('abstract', 'lexicon', 'lilgym'):\n"
+        "    assert len([row.validate() for row in recombine.load(name, size=3)]) == 3\n"
+        "print('numba' in sys.modules)"
+    )
+    env = {**os.environ, "RECOMBINE_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout.strip() == "False"
+
+
+def test_nothing_is_compiled_inside_the_interpreted_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "is_loaded", lambda _name: False)
+    monkeypatch.setattr(kernels, "_loaded", lambda _name, compiled: compiled)
+    with kernels.interpreted():
+        with kernels.interpreted():
+            assert not kernels.load("recombine.draws", True)
+        assert not kernels.load("recombine.draws", True)
+    assert kernels.load("recombine.draws", True)
+
+
 def test_for_rows() -> None:
     few, many = kernels.for_rows("recombine.draws", 1), kernels.for_rows("recombine.draws", 10**6)
     assert few is not many or kernels.is_loaded("recombine.draws")
