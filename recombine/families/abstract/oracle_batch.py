@@ -128,7 +128,8 @@ def language() -> laws.Language:
     tables = [columns(depth) for depth in DEPTHS]
     ends = np.cumsum([len(table[0]) for table in tables])
     numbers = np.array([_deed(deed) for deed in deeds()], dtype=np.int64)
-    return laws.Language(ends, *(np.concatenate(side) for side in zip(*tables, strict=True)), numbers)
+    heads, firsts, seconds = (np.concatenate(side) for side in zip(*tables, strict=True))
+    return laws.Language(ends, heads, firsts, seconds, numbers)
 
 
 def _deed(deed: tuple[tuple[str, ...], ...]) -> list[int]:
