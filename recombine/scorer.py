@@ -132,8 +132,10 @@ class Scorer:
             elif isinstance(one, str) and one in FAMILIES:
                 families.add(one)
             elif isinstance(one, str | Path) and is_folder(one):
-                from recombine.data.folders import open_folder
-
+                try:
+                    from recombine.data.folders import open_folder
+                except ModuleNotFoundError as problem:
+                    raise UsageError(f"reading a folder needs {problem.name}: pip install {problem.name}.") from None
                 self._folders.append(open_folder(one))
             elif isinstance(one, str | Path) and Path(one).is_file():
                 self._held.update(self._read(Path(one)))

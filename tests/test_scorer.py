@@ -240,3 +240,10 @@ def test_a_scorer_may_load_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> 
         wanted.clear()
         pickle.loads(pickle.dumps(Scorer("lexicon", compiled=compiled)))(identifier, "Answer: x")
         assert {used for name, used in wanted if name == "recombine.families.lexicon.kernel"} == {compiled}
+
+
+def test_a_folder_without_pyarrow_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recombine.generate("scan", tmp_path / "d", split="length", part="test", size=3)
+    monkeypatch.setitem(sys.modules, "recombine.data.folders", None)
+    with pytest.raises(UsageError, match="reading a folder needs"):
+        Scorer(tmp_path / "d")

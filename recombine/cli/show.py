@@ -18,6 +18,9 @@ from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.core import Example
 from recombine.errors import UsageError, shown
 
+SUFFIXES = {".svg": ("svg",), ".pdf": ("svg",), ".png": ("png",), ".txt": ("text", "ascii", "graph")}
+"""Suffix of a file -> the media that it can hold."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine show`."""
@@ -60,6 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--solution, --no-solution and --scale go with --save FILE.svg or FILE.pdf.")
     if arguments.render or arguments.save:
         medium = _medium_of(arguments.save, arguments.render) if arguments.save else arguments.render
+        if arguments.save and medium not in found.family.MEDIA:
+            fitting = [suffix for suffix, media in SUFFIXES.items() if set(media) & set(found.family.MEDIA)]
+            raise UsageError(
+                f"{found.family.NAME} has no picture for --save {shown(arguments.save)}; use {', '.join(fitting)}."
+            )
         if medium not in found.family.MEDIA:
             raise UnknownName(f"medium of {found.family.NAME}", medium, found.family.MEDIA)
         picture = found.render(medium)
@@ -172,11 +180,10 @@ def _print(raw: bytes, medium: str) -> None:
 def _medium_of(path: str, wanted: str | None) -> str:
     """The medium that a file's suffix names; one that the suffix does not fit is an error."""
     suffix = Path(path).suffix.lower()
-    known = {".svg": ("svg",), ".pdf": ("svg",), ".png": ("png",), ".txt": ("text", "ascii", "graph")}
-    if suffix not in known:
-        raise UsageError(f"--save {shown(path)} has no suffix that says what to write; use one of {', '.join(known)}.")
-    if wanted and wanted not in known[suffix]:
+    if suffix not in SUFFIXES:
+        raise UsageError(f"--save {shown(path)} has no suffix that says what to write; use one of {', '.join(SUFFIXES)}.")
+    if wanted and wanted not in SUFFIXES[suffix]:
         raise UsageError(
-            f"--save {shown(path)} is written as {known[suffix][0]}, but --render says {shown(wanted)}; make them agree."
+            f"--save {shown(path)} is written as {SUFFIXES[suffix][0]}, but --render says {shown(wanted)}; make them agree."
         )
-    return wanted or known[suffix][0]
+    return wanted or SUFFIXES[suffix][0]

@@ -86,6 +86,12 @@ def test_ask_evaluate(source: str, tmp_path: Path, capsys: pytest.CaptureFixture
 # --- verbs that used to mislead --------------------------------------------------------------------------------------
 
 
+def test_a_picture_that_a_family_does_not_draw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "scan", "--save", str(tmp_path / "x.png")]) == 2
+    assert "use .svg, .pdf, .txt." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
