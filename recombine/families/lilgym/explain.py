@@ -237,7 +237,9 @@ READERS: Mapping[str, tuple[str, Change]] = {
 
 
 def _changed(node: Node, change: Change) -> Node:
-    return change(replace(node, children=tuple(_changed(child, change) for child in node.children)))
+    children = tuple(_changed(child, change) for child in node.children)
+    is_same = all(new is old for new, old in zip(children, node.children, strict=True))
+    return change(node if is_same else replace(node, children=children))
 
 
 def _shortened(node: Node) -> Node:

@@ -36,6 +36,7 @@ from recombine.families.lilgym.play.kernel import Board, Results, Tables
 from recombine.families.lilgym.program import Bank, Program
 from recombine.families.lilgym.scene import (
     BOX_COUNT,
+    FIELDS,
     MAX_ITEMS,
     SQUARE,
     TOWER_HEIGHT,
@@ -49,7 +50,6 @@ from recombine.families.lilgym.scene import (
     Numbers,
     Scene,
     check_items,
-    pack,
     tower_y,
     unpack,
 )
@@ -79,9 +79,10 @@ def edit_scene(setting: Setting, scene: Scene, action: int) -> tuple[Scene, str]
     if not 0 < action < setting.action_count:
         raise UsageError(f"action {shown(action)} is no ADD or REMOVE; they are 1 to {setting.action_count - 1}.")
     kernel = kernels.load(KERNEL_NAME, compiled=False)
-    items, counts = pack([scene], width=min(len(scene.items) + 1, MAX_ITEMS))
-    rect = np.zeros(4, np.int64)
-    count = int(counts[0])
+    rect, count = np.zeros(4, np.int64), len(scene.items)
+    items = np.zeros((1, min(count + 1, MAX_ITEMS), FIELDS), np.int16)
+    if count:
+        items[0, :count] = scene.items
     if setting.kind == "tower":
         error = kernel.edit_tower(items[0], count, action, True, rect)
         removes = action >= 10
@@ -91,7 +92,7 @@ def edit_scene(setting: Setting, scene: Scene, action: int) -> tuple[Scene, str]
         removes = action > 27 * columns * rows
     if error:
         return scene, ERRORS[error]
-    return unpack(scene.kind, items, counts + (-1 if removes else 1))[0], ""
+    return unpack(scene.kind, items, [count + (-1 if removes else 1)])[0], ""
 
 
 @dataclass(frozen=True)

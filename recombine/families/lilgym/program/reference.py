@@ -7,6 +7,7 @@ walker gives up as too long may still have a value there).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,7 +41,13 @@ all their steps take 30 to 95 ms of a shared core (`benchmarks/check_lilgym_prog
 
 def evaluate(tree: Node, scene: Scene, fuel: int = FUEL) -> bool:
     """The value of a program on a scene; a `ProgramError` if it fails, runs out of steps, or its value is no bool."""
-    return evaluate_world(tree, World.of(scene), fuel)
+    return evaluate_world(tree, laid_out(scene), fuel)
+
+
+@functools.lru_cache(maxsize=64)
+def laid_out(scene: Scene) -> World:
+    """The scene as programs see it. A verdict asks several programs about the same scene, one after the other."""
+    return World.of(scene)
 
 
 def evaluate_world(tree: Node, world: World, fuel: int = FUEL) -> bool:

@@ -50,6 +50,9 @@ MEMBERS: Mapping[str, Mapping[str, enum.Enum]] = {
 }
 
 
+_COLORS, _SHAPES, _SIZES = tuple(Color), tuple(Shape), tuple(Size)
+
+
 class Thing:
     """An item as programs see it; two things are equal only if they are the same one."""
 
@@ -57,7 +60,7 @@ class Thing:
         _, x, y, size, color, shape = numbers
         self.index, self.box = index, box
         self.left, self.right, self.top, self.bottom = x, x + size, BOX_SIDE - y, BOX_SIDE - y - size
-        self.color, self.shape, self.size = Color(color), Shape(shape), Size(SIZES.index(size))
+        self.color, self.shape, self.size = _COLORS[color], _SHAPES[shape], _SIZES[SIZES.index(size)]
         self.walls: dict[int, tuple[Side, ...]] = {}
 
     def __repr__(self) -> str:
