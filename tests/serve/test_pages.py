@@ -101,10 +101,21 @@ def test_the_ends_of_a_part_are_told() -> None:
 def test_a_single_scene_uses_compiled_kernels_once_they_are_loaded(monkeypatch: pytest.MonkeyPatch, is_loaded: bool) -> None:
     """A rare row takes minutes without them."""
     from recombine import kernels
-    from recombine.families.lilgym.generate import Wanted
+    from recombine.families.lilgym.sound import planner
+
+    asked: list[bool] = []
+    make = planner.make
+
+    def noted(*given: Any, compiled: bool, **more: Any) -> Any:
+        asked.append(compiled)
+        return make(*given, compiled=False, **more)
 
     monkeypatch.setattr(kernels, "is_loaded", lambda _name: is_loaded)
-    assert Wanted.of(make_job(family("lilgym")).rows(17, 18)).fast is is_loaded
+    monkeypatch.setattr(kernels, "_ROWS", {})
+    monkeypatch.setattr(planner, "make", noted)
+    item = family("lilgym")
+    item.generate(make_job(item).rows(17, 18))
+    assert asked == [is_loaded]
 
 
 def test_errors_are_pages_without_traces(client: Any) -> None:
