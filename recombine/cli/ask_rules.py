@@ -17,6 +17,7 @@ from recombine.errors import RecombineError, UsageError, shown
 
 if TYPE_CHECKING:
     from recombine.cli.ask_model import Model
+    from recombine.evaluate.budget import Budget
     from recombine.evaluate.prices import Price
 
 PROMPT, REPLY, RESULT, ANSWERED = "prompt.txt", "reply.txt", "rules.json", "answers.jsonl"
@@ -33,7 +34,7 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
     from recombine.cli import rules as by_file
     from recombine.cli.ask_model import endpoint_model, local_model
     from recombine.cli.requests import options_of
-    from recombine.evaluate.prompts import guess_tokens
+    from recombine.evaluate.budget import Budget, Caps
     from recombine.files import Kind, own_folder, read_text, write_json, write_text
     from recombine.models.machines import fit_rows
     from recombine.models.parts import Request
@@ -46,12 +47,10 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
     book = open_book(fit_rows(request, None))
     prompt = book.prompt(arguments.shots or SHOTS)
     model = local_model(arguments) if arguments.model.startswith("hf:") else endpoint_model(arguments)
-    most = price.cost(guess_tokens(prompt), model.longest_reply)
     if arguments.dry_run:
-        say(f"{prompt}\n{'-' * 80}\none request, at most about {most:,.4f}; nothing was asked.")
+        most = price.cost(most_tokens(prompt, arguments.system), model.longest_reply)
+        say(f"{prompt}\n{'-' * 80}\none request, at most {most:,.4f} (repeated attempts apart); nothing was asked.")
         return 0
-    if most > arguments.max_cost:
-        raise UsageError(f"the request may cost {most:,.4f}, over --max-cost {arguments.max_cost:,.2f}; raise it.")
     if not arguments.out:
         raise UsageError("--out is missing: the folder of the run (or --dry-run to ask nothing).")
     kind = Kind("a run of `recombine ask --style lexicon`", lambda folder: (folder / PROMPT).is_file(), is_local=True)
@@ -60,7 +59,8 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
         raise UsageError(f"{shown(arguments.out)} holds a run with another prompt; choose another folder.")
     write_text(out / PROMPT, prompt)
     if not (out / REPLY).is_file():
-        write_text(out / REPLY, _asked(model, prompt, arguments.system, arguments.max_requests))
+        caps = Caps(arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
+        write_text(out / REPLY, _asked(model, prompt, arguments.system, Budget(caps, price)))
     try:
         rules = book.read(read_text(out / REPLY))
     except RecombineError as problem:
@@ -73,20 +73,22 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
     return 0
 
 
-def _asked(model: Model, prompt: str, system: str, most: int | None) -> str:
-    """The reply to the one question; an error is told, and nothing is kept of it."""
-    messages = [*([{"role": "system", "content": system}] if system else []), {"role": "user", "content": prompt}]
-    attempts = 0
+def most_tokens(prompt: str, system: str) -> int:
+    """More tokens than any common tokenizer makes of both messages."""
+    from recombine.evaluate.prompts import Prompt
 
-    def before() -> None:
-        nonlocal attempts
-        attempts += 1
-        if most is not None and attempts > most:
-            raise UsageError(f"--max-requests {most} is used up.")
+    return Prompt("rules", (prompt,), prompt).most_tokens + len(system.encode())
+
+
+def _asked(model: Model, prompt: str, system: str, budget: Budget) -> str:
+    """The reply to the one question; an error is told, and nothing is kept of it. Every attempt must fit under the caps."""
+    messages = [*([{"role": "system", "content": system}] if system else []), {"role": "user", "content": prompt}]
 
     async def ask() -> str:
         async with model.answerer as answerer:
-            reply = await answerer.ask("rules", messages, before)
+            reply = await answerer.ask(
+                "rules", messages, lambda: budget.reserve(most_tokens(prompt, system), model.longest_reply)
+            )
         if reply.error:
             raise UsageError(f"no reply: {reply.error}.")
         return str(reply.text)

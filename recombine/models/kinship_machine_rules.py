@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from recombine.core import Example
 
 Floats = NDArray[np.float64]
 ROUNDS = 30
@@ -68,3 +72,19 @@ def compose(chain: Sequence[Floats], table: Floats) -> Floats:
             weight = weight / max(weight.sum(), 1e-300)
             cells[i, i + width] = (made * weight[:, None]).sum(0)
     return cells[0, steps]
+
+
+def chain_of(example: Example, number: dict[str, int]) -> tuple[int, ...]:
+    """The relations along the facts from the first asked person to the second; empty if they do not lead there."""
+    graph = example.inputs["graph"]
+    ways: dict[int, list[tuple[int, int]]] = {}
+    for (a, b), relation in zip(graph["edges"], graph["relations"], strict=True):
+        ways.setdefault(a, []).append((b, number[relation]))
+    start, goal = graph["query"]
+    queue: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(start, (start,), ())]
+    while queue:
+        at, seen, chain = queue.pop(0)
+        if at == goal:
+            return chain
+        queue += [(b, (*seen, b), (*chain, r)) for b, r in ways.get(at, []) if b not in seen]
+    return ()

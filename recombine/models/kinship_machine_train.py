@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from recombine import kernels, keys
 from recombine.errors import UsageError, shown
 from recombine.models.kinship_machine import KinshipMachine, KinshipMachineConfig, logits, padded, shares
-from recombine.models.kinship_machine_rules import learn_rules
+from recombine.models.kinship_machine_rules import chain_of, learn_rules
 from recombine.models.kinship_machine_text import BUCKETS, Read, common_words, pair_features, person_features, read
 from recombine.models.set_machine_finder import KERNEL_NAME
 from recombine.models.set_machine_train import Adam, order_of
 
 if TYPE_CHECKING:
-    from recombine.core import Example
     from recombine.models.machines import Task
 
 Ints = NDArray[np.int64]
@@ -79,22 +78,6 @@ def _pairs(
                         found.append(features)
                         labels.append(stated.get((a, b), len(number)))
     return found, np.array(labels, np.int64)
-
-
-def chain_of(example: Example, number: dict[str, int]) -> tuple[int, ...]:
-    """The relations along the facts from the first asked person to the second; empty if they do not lead there."""
-    graph = example.inputs["graph"]
-    ways: dict[int, list[tuple[int, int]]] = {}
-    for (a, b), relation in zip(graph["edges"], graph["relations"], strict=True):
-        ways.setdefault(a, []).append((b, number[relation]))
-    start, goal = graph["query"]
-    queue: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(start, (start,), ())]
-    while queue:
-        at, seen, chain = queue.pop(0)
-        if at == goal:
-            return chain
-        queue += [(b, (*seen, b), (*chain, r)) for b, r in ways.get(at, []) if b not in seen]
-    return ()
 
 
 def _fit(

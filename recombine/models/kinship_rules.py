@@ -14,8 +14,7 @@ import numpy as np
 
 from recombine import keys
 from recombine.errors import UsageError, shown
-from recombine.models.kinship_machine_rules import Floats, compose
-from recombine.models.kinship_machine_train import chain_of
+from recombine.models.kinship_machine_rules import Floats, chain_of, compose
 from recombine.models.rulebook import check_length
 
 if TYPE_CHECKING:

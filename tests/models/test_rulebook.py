@@ -13,7 +13,7 @@ import pytest
 import recombine
 from recombine.cli import main
 from recombine.errors import RecombineError
-from recombine.models.kinship_machine_train import chain_of
+from recombine.models.kinship_machine_rules import chain_of
 from recombine.models.rulebook import open_book
 
 _FOUND = importlib.util.spec_from_file_location("chat_server", Path(__file__).parents[1] / "evaluate" / "chat_server.py")
@@ -154,6 +154,9 @@ def test_an_endpoint_is_asked_once_and_its_rule_is_run(server: Any, tmp_path: Pa
 
 def test_what_makes_no_sense_is_refused(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["ask", "scan", "--style", "lexicon", "--model", "m", "--endpoint", server.url, "--out", str(tmp_path / "r")]
+    for cap in (["--max-requests", "0"], ["--max-total-tokens", "100"], ["--price", "3,15", "--max-cost", "0.00001"]):
+        assert main([*words[:-1], str(tmp_path / f"capped{len(cap)}{cap[0]}"), *cap]) != 0
+        assert "cap" in capsys.readouterr().err and not server.asked
     assert main([*words, "--samples", "3", "--temperature", "1"]) == 2
     assert "--samples" in capsys.readouterr().err
     server.reply = lambda _prompt: "I do not know."
