@@ -135,6 +135,15 @@ class Picking(Protocol):
 
 
 @runtime_checkable
+class Solitary(Protocol):
+    """A family whose rows cost as much together as alone where nothing is compiled: whoever needs one row makes one."""
+
+    @property
+    def ROWS_ALONE(self) -> bool:
+        """True."""
+
+
+@runtime_checkable
 class Asking(Protocol):
     """A family that a language model can be asked about. The words live in the family's `prompts.py`."""
 

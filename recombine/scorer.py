@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine import kernels
+from recombine.abilities import Solitary
 from recombine.core import Example, Problem, Score
 from recombine.data.ids import locate
 from recombine.errors import BadOption, UsageError, shown
@@ -32,8 +33,6 @@ __all__ = ["PARTIAL", "Scorer"]
 
 BLOCK_ROWS = 64
 """Rows made together once a second row of the same block is asked for: making many is cheaper than making each alone."""
-ALONE = frozenset({"abstract", "lexicon", "lilgym"})
-"""Families whose rows cost as much together as alone, when nothing is compiled."""
 MOST_READ = 2_000_000
 """Rows of a published file that a scorer holds."""
 
@@ -198,7 +197,7 @@ class Scorer:
         block = row - row % BLOCK_ROWS
         misses = (self._misses.get((job.key, block)) or 0) + 1
         self._misses.put([((job.key, block), misses)])
-        is_alone = misses < 2 or (name in ALONE and not self.compiled)
+        is_alone = misses < 2 or (isinstance(family, Solitary) and not self.compiled)
         start, stop = (row, row + 1) if is_alone else (block, max(row + 1, min(block + BLOCK_ROWS, job.stop)))
         batch = family.generate(job.rows(start, stop))
         made = {batch.id(place): family.example(batch, place) for place in range(len(batch))}

@@ -41,6 +41,7 @@ class AbstractFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     SPLITS: ClassVar[Mapping[str, Split]] = SPLITS
     OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = SCHEMA
+    ROWS_ALONE: ClassVar[bool] = True
     CLUSTER: ClassVar[str] = "form"
     DIALS: ClassVar[tuple[str, ...]] = ("demonstrations", "clauses", "object_count", "rival_bits")
     MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii", "svg", "png")

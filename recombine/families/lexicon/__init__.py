@@ -40,6 +40,7 @@ class LexiconFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     SPLITS: ClassVar[Mapping[str, Split]] = SPLITS
     OPTIONS: ClassVar[Mapping[str, Option]] = OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = SCHEMA
+    ROWS_ALONE: ClassVar[bool] = True
     CLUSTER: ClassVar[str] = "gloss"
     DIALS: ClassVar[tuple[str, ...]] = ("word_count", "demonstrations", "command_length", "action_length")
     MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii")

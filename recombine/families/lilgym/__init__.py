@@ -62,6 +62,7 @@ class LilGymFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     SPLITS: ClassVar[Mapping[str, Split]] = SPLITS
     OPTIONS: ClassVar[Mapping[str, Option]] = generate.OPTIONS
     SCHEMA: ClassVar[Mapping[str, ColumnType]] = generate.SCHEMA
+    ROWS_ALONE: ClassVar[bool] = True
     CLUSTER: ClassVar[str] = "statement"
     DIALS: ClassVar[tuple[str, ...]] = ("words", "depth", "objects", "edits")
     MEDIA: ClassVar[tuple[Medium, ...]] = ("text", "ascii", "svg", "png")
