@@ -20,6 +20,7 @@ from recombine.families.abstract.facets import facet_columns
 from recombine.families.abstract.plan import NESTED, ONE, SIMPLE, TWO, Forms
 from recombine.families.abstract.rows import columns
 from recombine.families.abstract.splits import FEWEST, OPTIONS, Making, making_of
+from recombine.grid.size_bounds import N_KEYS
 from recombine.predicates.draw import HOLD_OUT, Source, draw, predicate_of
 
 KERNEL_NAME = "recombine.families.abstract.task_kernel"
@@ -198,7 +199,7 @@ def desk_of(settings: Ints) -> kernel.Desk:
     return kernel.Desk(
         zeros(worlds, most, 5), zeros(worlds), zeros(worlds), zeros(worlds, 2, plan.N_PHRASES), zeros(worlds, 6, most), zeros(5, 17),
         zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(*image), zeros(room), zeros(room), zeros(room), zeros(room),
-        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(4, 3), zeros(3),
+        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(N_KEYS, 2), zeros(3),
     )  # fmt: skip
 
 

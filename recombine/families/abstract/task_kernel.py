@@ -79,7 +79,7 @@ class Desk(NamedTuple):
     rule: Ints  # [4]: pattern, first phrase, first step, second step
     weak: Ints  # [4]: the same for a careless reader
     bound: Ints  # [3]: the object of each phrase
-    bounds: Ints  # [4, 3]: see `release_kernel.draw_bounds`
+    bounds: Ints  # [20, 2]: see `grid.size_bounds`
     tally: Ints  # [3]: operations that fit the first demonstration, those that copy as bits, hypotheses with rivals
 
 
