@@ -77,7 +77,7 @@ class SingleEnv(gym.Env[Observation, Any]):
             row = int(self.np_random.integers(len(self.engine.ids)))
         self.engine.restart(_FIRST, np.array([row]))
         self.running = self.begun = True
-        return self._observed(), self._standing()
+        return self.engine.observe_one(), self._standing()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """One action; the episode ends when one of the two flags is set."""
@@ -88,7 +88,7 @@ class SingleEnv(gym.Env[Observation, Any]):
         if terminated or truncated:
             info.update(final)
             self.running = False
-        return self._observed(), reward, terminated, truncated, info
+        return self.engine.observe_one(), reward, terminated, truncated, info
 
     def _number(self, action: Any) -> int:
         """The number of an action: an integer, or an array or list of one integer."""
@@ -127,9 +127,6 @@ class SingleEnv(gym.Env[Observation, Any]):
         self.engine.set_state(held)
         self.begun = True
         self.np_random, self.cursor = copy.deepcopy(generator), copy.copy(cursor)
-
-    def _observed(self) -> Observation:
-        return {name: values[0] for name, values in self.engine.observe().items()}
 
     def _standing(self) -> dict[str, Any]:
         facts = self.engine.standing_one()

@@ -66,6 +66,9 @@ class Engine(Protocol):
     def observe(self) -> dict[str, Any]:
         """What the agents see now: new arrays with one row per place (a tuple of strings for text)."""
 
+    def observe_one(self) -> Observation:
+        """What the agent of the only place sees: new arrays, or a string."""
+
     def standing(self) -> dict[str, NDArray[Any]]:
         """Infos that hold during whole episodes and after resets, by name."""
 

@@ -201,20 +201,31 @@ class GridEngine:
         facts = {"error": self.errors[results.errors[0]], "action_taken": action, "step": states.clocks.item()}
         return OneResult(reward, terminated, truncated, facts, {"accuracy": float(reward > 0)})
 
-    def observe(self) -> dict[str, Any]:
-        """World tensors in the bit order of the published models, and commands."""
+    def _tensors(self) -> NDArray[np.int8]:
+        """The worlds in the bit order of the published models."""
         states = self.states
         if self.pace.compiled:
             bits = np.zeros((len(states.rows), self.grid, self.grid, self.order.depth), np.int8)  # signed: this is no image
             self.pace.kernel.look(states.things, states.counts, states.agents, *bits_of(self.order), bits)
-        else:
-            bits = tensors(self.grid, states.things, states.counts, states.agents, self.order).view(np.int8)
-        seen: dict[str, Any] = {"grid": bits}
+            return bits
+        return tensors(self.grid, states.things, states.counts, states.agents, self.order).view(np.int8)
+
+    def observe(self) -> dict[str, Any]:
+        """World tensors and commands."""
+        states = self.states
+        seen: dict[str, Any] = {"grid": self._tensors()}
         if self.text_form == "tokens":
             seen["tokens"] = self.tokens[states.rows]
         else:
             seen["sentence"] = tuple(self.instances.commands[row] for row in states.rows.tolist())
         return seen
+
+    def observe_one(self) -> dict[str, Any]:
+        """`observe` where there is one place."""
+        row = self.states.rows.item()
+        if self.text_form == "tokens":
+            return {"grid": self._tensors()[0], "tokens": self.tokens[row].copy()}
+        return {"grid": self._tensors()[0], "sentence": self.instances.commands[row]}
 
     def standing(self) -> dict[str, NDArray[Any]]:
         """Id and command of each place's instance."""

@@ -168,6 +168,17 @@ class LilGymEngine:
         seen["target"] = self.instances.targets[rows].astype(np.int64)
         return seen
 
+    def observe_one(self) -> dict[str, Any]:
+        """`observe` where there is one place."""
+        row = self.states.rows.item()
+        seen: dict[str, Any] = {self.sight: episodes.view_one(self.states, self.sight, self.resolution)}
+        if self.text_form == "tokens":
+            seen["tokens"] = self.tokens[row].copy()
+        else:
+            seen["sentence"] = self.instances.sentences[row]
+        seen["target"] = np.int64(self.instances.targets[row])
+        return seen
+
     def standing(self) -> dict[str, NDArray[Any]]:
         """Id, sentence and target of each place's instance."""
         rows = self.states.rows

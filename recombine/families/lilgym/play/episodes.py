@@ -300,6 +300,16 @@ def view(states: States, sight: Sight, resolution: Resolution = "half") -> NDArr
     return np.where(present[..., None], states.items, np.int16(-1))
 
 
+def view_one(states: States, sight: Sight, resolution: Resolution = "half") -> NDArray[Any]:
+    """`view` where there is one episode."""
+    if sight == "image":
+        return states.images[0].copy() if resolution == "half" else render.PALETTE[states.canvases[0]]
+    count = states.counts.item()
+    seen = states.items[0].copy()
+    seen[count:] = -1
+    return seen
+
+
 def _kernel(states: States) -> Any:
     return kernels.load(KERNEL_NAME, states.compiled)
 
