@@ -80,7 +80,7 @@ def edit_scene(setting: Setting, scene: Scene, action: int) -> tuple[Scene, str]
     """The scene after an ADD or REMOVE, and the name of the error ("" if none; then the scene is changed). Pure."""
     if not 0 < action < setting.action_count:
         raise UsageError(f"action {shown(action)} is no ADD or REMOVE; they are 1 to {setting.action_count - 1}.")
-    kernel = kernels.load(KERNEL_NAME, compiled=False)
+    kernel = kernels.load(KERNEL_NAME, compiled=kernels.is_loaded(KERNEL_NAME))
     rect, count = np.zeros(4, np.int64), len(scene.items)
     items = np.zeros((1, min(count + 1, MAX_ITEMS), FIELDS), np.int16)
     if count:
