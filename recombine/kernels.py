@@ -42,6 +42,8 @@ LOAD_FROM_CALLS = 3_000
 """So many interpreted calls on single examples take as long as loading machine code from disk does."""
 _CALLS: dict[str, int] = {}
 """Calls that this process has made through `for_calls`, by kernel module."""
+_READY: dict[tuple[str, bool], types.SimpleNamespace] = {}
+"""What `load` has given already: looking here takes no lock, and environments ask at every step."""
 _LOADING = threading.RLock()
 _THREAD = threading.local()
 
@@ -84,13 +86,17 @@ def for_calls(name: str) -> types.SimpleNamespace:
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:
     """The functions of the kernel module `name`, interpreted or compiled, as attributes; interpreted where there is no numba."""
+    found = _READY.get((name, compiled))
+    if found is not None:
+        return found
     if compiled and getattr(_THREAD, "is_interpreted", False) and not is_loaded(name):
         compiled = False
     if compiled and not has_numba():
         _say_once("numba is not installed, so large jobs run interpreted, some hundred times slower; `pip install numba`")
         compiled = False
     with _LOADING:
-        return _loaded(name, compiled)
+        _READY[name, compiled] = _loaded(name, compiled)
+        return _READY[name, compiled]
 
 
 @functools.cache

@@ -22,6 +22,8 @@ SMALL_AREA = 160 * 160
 """Masks of up to so many pixels are kept by the thousand, larger ones by the dozen."""
 COMPRESSION = 3
 """The level of zlib: higher ones take twice the time for a sixth of the bytes, and filters help neither."""
+RGB, INDEXED = 2, 3
+"""Kinds of PNG files: three channels, or codes of a palette."""
 TILE = 64
 """Large masks are cut into tiles of this side, so that the empty inside of a frame is not painted."""
 
@@ -91,9 +93,18 @@ def encode(pixels: bytes, width: int, height: int) -> bytes:
     """Red, green and blue of all pixels, line by line, as a PNG file."""
     stride = 3 * width
     lines = b"".join([b"\0" + pixels[at : at + stride] for at in range(0, stride * height, stride)])  # 0: no filter
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits a channel; red, green and blue
-    body = zlib.compress(lines, COMPRESSION)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*piece) for piece in ((b"IHDR", header), (b"IDAT", body), (b"IEND", b"")))
+    return png_file(lines, struct.pack(">IIBBBBB", width, height, 8, RGB, 0, 0, 0))
+
+
+def encode_codes(lines: bytes, width: int, height: int, palette: bytes) -> bytes:
+    """Lines of colour codes, four bits each, after their filters, as a PNG file. The palette has three bytes a colour."""
+    return png_file(lines, struct.pack(">IIBBBBB", width, height, 4, INDEXED, 0, 0, 0), (b"PLTE", palette))
+
+
+def png_file(lines: bytes, header: bytes, *more: tuple[bytes, bytes]) -> bytes:
+    """A PNG file of lines that begin with their filters."""
+    pieces = (b"IHDR", header), *more, (b"IDAT", zlib.compress(lines, COMPRESSION)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*piece) for piece in pieces)
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:
