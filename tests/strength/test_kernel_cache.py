@@ -133,6 +133,7 @@ def test_a_few_rows_compile_nothing(tmp_path: Path) -> None:
 
 
 def test_nothing_is_compiled_inside_the_interpreted_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "_READY", {})
     monkeypatch.setattr(kernels, "is_loaded", lambda _name: False)
     monkeypatch.setattr(kernels, "_loaded", lambda _name, compiled: compiled)
     with kernels.interpreted():
@@ -149,6 +150,7 @@ def test_for_rows() -> None:
 
 
 def test_a_module_that_fails_to_compile_can_be_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "_READY", {})
     monkeypatch.setattr(kernels, "_sources", lambda *_: 1 / 0)
     monkeypatch.delitem(sys.modules, "recombine.draws__compiled", raising=False)
     kernels._compiled.cache_clear()
