@@ -39,19 +39,20 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "CHUNK_ROWS", 500)
 
 
-@pytest.mark.usefixtures("small_shards")
-def test_engines_and_shards_give_the_same_bytes(tmp_path: Path) -> None:
+def test_engines_and_shards_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "SHARD_ROWS", 2_000)  # the plan tells the workers
+    monkeypatch.setattr("recombine.data.engines.SMALL_JOB_ROWS", 0)  # or there would be no worker
     made = make_plan("scan", ("length",), seed=1)
     assert len(made.shards) == 11
     run(made, tmp_path / "serial", engine="serial")
-    run(made, tmp_path / "processes", engine="processes", workers=1)
+    run(made, tmp_path / "processes", engine="processes", workers=2)
     for i in (2, 1, 3):
         run(made, tmp_path / "sharded", engine="serial", only=(i, 3))
     with pytest.raises(FileError, match="unfinished"):
         open_folder(tmp_path / "sharded")
     merge(tmp_path / "sharded")
     assert tree(tmp_path / "serial") == tree(tmp_path / "processes") == tree(tmp_path / "sharded")
-    assert recombine.verify(tmp_path / "serial").ok
+    assert recombine.verify(tmp_path / "serial", workers=1).ok
 
 
 @pytest.mark.usefixtures("small_shards")

@@ -54,7 +54,7 @@ def test_no_row_fits_another_role(split: str, recipe: str) -> None:
     """Every row stands in its own part; test rows put into train or validation are refused, and so are train rows in a test."""
     for part, contents in SPLITS[split].parts.items():
         assert isinstance(contents, StoryPart)
-        for example in examples_of(batch_of(8, split, part, recipe)):
+        for row, example in enumerate(examples_of(batch_of(8, split, part, recipe))):
             assert CLAIMS[split](example, part) == ""
             others = {"train": ["test"], "validation": ["test"], "test": ["train", "validation"]}[contents.role]
             if recipe == "sound" and contents.role != "test":
@@ -63,7 +63,7 @@ def test_no_row_fits_another_role(split: str, recipe: str) -> None:
             for other, theirs in SPLITS[split].parts.items():
                 if isinstance(theirs, StoryPart) and theirs.role in others:
                     assert CLAIMS[split](example, other) != "", (example.id, other)
-                    if theirs.role != refused_as:  # one whole verdict for each role; the claims judge every part
+                    if row < 3 and theirs.role != refused_as:  # whole verdicts on a few; the claims judge every row and part
                         refused_as = theirs.role
                         assert "wrong_split" in errors(moved(example, other).validate()), (example.id, other)
 

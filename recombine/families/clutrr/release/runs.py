@@ -18,6 +18,7 @@ from recombine import kernels
 from recombine.errors import Infeasible
 from recombine.families.clutrr.options import Dials
 from recombine.families.clutrr.release.closure import Edge, Tree, closure, expansions, grow_tree
+from recombine.families.clutrr.release.kernel import next_way
 from recombine.keys import Stream
 
 MAX_ROUNDS = 4_000
@@ -196,7 +197,7 @@ class Run:
         return found
 
     def _next_way(self, pair: int) -> tuple[int, int] | None:
-        way = kernels.load(_MODULE, compiled=False).next_way(pair, self.book, self.turn)
+        way = next_way(pair, self.book, self.turn)
         return None if way < 0 else (int(self.book.first[way]), int(self.book.second[way]))
 
     def _some(self) -> int:
