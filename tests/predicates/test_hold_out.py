@@ -36,7 +36,7 @@ CASES = [
     ("lexicon", "verb = walk and repeat = thrice"),
     ("lexicon", "demonstrations >= 5 and any(side) = left"),
 ]
-ROWS = 12
+ROWS = 6
 
 
 @pytest.mark.parametrize(("name", "text"), CASES)
