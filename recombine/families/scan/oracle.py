@@ -110,8 +110,9 @@ def _order() -> dict[str, int]:
 
 def _ranked(pool: Iterable[str], *name: str | int) -> list[str]:
     """The pool in the order that the stream of this name draws."""
-    base, order = keys.state("scan", *name), _order()
-    return sorted(pool, key=lambda command: (keys.item_state(base, order[command]), order[command]))
+    order = _order()
+    drawn = keys.states(keys.state("scan", *name), 0, len(order)).tolist()
+    return sorted(pool, key=lambda command: (drawn[order[command]], order[command]))
 
 
 @functools.cache
