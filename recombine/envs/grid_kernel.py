@@ -70,9 +70,7 @@ def advance(rule: Ints, penalty: float, places: Places, gold: Gold, actions: Int
             continue
         if clock >= gold.lengths[row] or gold.actions[row, clock] != action:
             places.faithful[i] = False
-        results.errors[i] = act(
-            places.things[i], places.counts[i], places.boards[i], places.grids[i], places.agents[i], action
-        )
+        results.errors[i] = act(places.things[i], places.counts[i], places.boards[i], places.grids[i], places.agents[i], action)
         results.rewards[i] = 0.0 - penalty
         # Where the sequence counts, the first other action ends the episode; so does the horizon, everywhere.
         if rule[SEQUENCE] != 0 and not places.faithful[i]:

@@ -96,7 +96,9 @@ def codes_of(scene: Scene) -> Pixels:
         above, before = max(0, -top), max(0, -left)
         mask = _stencil(3 * item.shape + SIZES.index(item.size))[above : max(0, HEIGHT - top), before : max(0, WIDTH - left)]
         if mask.size:
-            codes[top + above : top + above + mask.shape[0], left + before : left + before + mask.shape[1]][mask] = 2 + item.color
+            codes[top + above : top + above + mask.shape[0], left + before : left + before + mask.shape[1]][mask] = (
+                2 + item.color
+            )
     return codes
 
 
