@@ -189,7 +189,7 @@ class GridEngine:
         taken, results = wanted.astype(np.int64), _results(n)
         self.pace.kernel.advance(self.rule, self.step_penalty, states, self.gold, taken, results)
         facts = {"error": self.errors[results.errors], "action_taken": taken, "step": states.clocks.copy()}
-        final = {"accuracy": (results.rewards > 0).astype(np.float64)}
+        final = {"accuracy": (results.ended[:, 0] & (results.errors == 0)).astype(np.float64)}
         return Result(results.rewards, results.ended[:, 0].copy(), results.ended[:, 1].copy(), facts, final)
 
     def advance_one(self, action: int) -> OneResult:
@@ -199,7 +199,7 @@ class GridEngine:
         self.pace.kernel.advance(self.rule, self.step_penalty, states, self.gold, np.array([action]), results)
         (reward,), ((terminated, truncated),) = results.rewards.tolist(), results.ended.tolist()
         facts = {"error": self.errors[results.errors[0]], "action_taken": action, "step": states.clocks.item()}
-        return OneResult(reward, terminated, truncated, facts, {"accuracy": float(reward > 0)})
+        return OneResult(reward, terminated, truncated, facts, {"accuracy": float(terminated and results.errors[0] == 0)})
 
     def _tensors(self) -> NDArray[np.int8]:
         """The worlds in the bit order of the published models."""

@@ -71,8 +71,8 @@ class World:
     heading: str = "east"
 
     @cached_property
-    def ends(self) -> dict[tuple[str, ...], Any]:
-        """Where action sequences end that were asked for before; `score.end_after` fills and reads it."""
+    def outcomes(self) -> dict[tuple[str, ...], Any]:
+        """What action sequences do that were asked for before, and where they end; `score.end_after` fills it."""
         return {}
 
     @cached_property

@@ -125,19 +125,32 @@ def test_the_notebooks_tasks_keep_its_laws_and_show_its_faults() -> None:
 
 
 def test_the_notebooks_random_objects_keep_clear_of_what_is_mentioned() -> None:
-    """Three random objects follow the two that the phrases mean and the copy of the first. None looks like what is mentioned."""
+    """They follow the objects that the phrases mean, the copy of the first and the contrasts of size words. None looks like what is mentioned."""
     coloured = 0
     for example in released(60):
         rule = example.plan
         for scene in (example.world.test, *(before for before, _ in example.world.demonstrations)):
             mentioned = scene.things[: len(rule.phrases)]
-            for thing in scene.things[len(rule.phrases) + 1 :]:
+            sized = sum(bool(phrase.size) for phrase in rule.phrases)
+            for thing in scene.things[len(rule.phrases) + 1 + sized :]:
                 for phrase, meant in zip(rule.phrases, mentioned, strict=True):
                     assert (thing.color, thing.shape) != (meant.color, meant.shape)
                     if phrase.color and not phrase.shape:
                         coloured += 1
                         assert thing.color != phrase.color
     assert coloured > 0
+
+
+def test_every_size_word_has_a_contrast_in_the_notebooks_worlds() -> None:
+    seen = 0
+    for example in released(60):
+        for scene in (example.world.test, *(before for before, _ in example.world.demonstrations)):
+            for phrase in example.plan.phrases:
+                if phrase.size and phrase.shape:
+                    seen += 1
+                    alike = [t for t in scene.things if t.shape == phrase.shape and phrase.color in (None, "", t.color)]
+                    assert len({thing.size for thing in alike}) == 2
+    assert seen > 50
 
 
 def test_a_shape_with_a_size_word_has_two_sizes_in_the_notebooks_worlds() -> None:

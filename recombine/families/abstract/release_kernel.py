@@ -57,6 +57,8 @@ from recombine.grid.codes import (
     SIZE,
     SMALL,
 )
+from recombine.grid.kernel import popcount
+from recombine.grid.size_bounds import bind, bound, clear_bounds
 
 KERNEL = True
 LEAN = True
@@ -74,36 +76,49 @@ def draw_kind(things: Ints, k: int, code: int, rng: Words) -> None:
 
 
 def draw_bounds(things: Ints, rule: Ints, bounds: Ints, rng: Words) -> None:
-    """bounds[shape]: colour (ANY for all), small size and big size of the shape that a phrase with a size word means; 0 for none.
-
-    An "object" has a shape by now, which counts. A bound for all colours of a shape outranks one for a single colour.
-    """
-    for shape in range(N_VALUES):
-        bounds[shape, 1] = 0
+    """Bind the kinds of the objects that phrases with a size word mean. An "object" has a shape by now, which counts."""
+    clear_bounds(bounds)
     for k in range(node_count(rule)):
         code = code_of(rule, k)
-        shape, color = things[k, SHAPE], code // COLOR_CODES % COLOR_CODES - 1
-        if code // CLASS_CODES != NO_SIZE and not (color >= 0 and bounds[shape, 1] > 0 and bounds[shape, 0] < 0):
-            bounds[shape, 0] = color
-            bounds[shape, 1] = 1 + below(rng, N_VALUES - 1)
-            bounds[shape, 2] = bounds[shape, 1] + 1 + below(rng, N_VALUES - bounds[shape, 1])
+        if code // CLASS_CODES != NO_SIZE:
+            bind(bounds, -1 if code // COLOR_CODES % COLOR_CODES == 0 else things[k, COLOR], things[k, SHAPE], rng)
 
 
-def is_mentioned(things: Ints, k: int, rule: Ints) -> Any:
-    """Whether object k has the colour and shape of an object that a phrase means, or the colour of a "red object"."""
-    found = False
-    for m in range(node_count(rule)):
-        is_any_shape = code_of(rule, m) % COLOR_CODES == 0 and code_of(rule, m) // COLOR_CODES % COLOR_CODES != 0
-        is_alike = things[k, SHAPE] == things[m, SHAPE] or is_any_shape
-        found = found or (is_alike and things[k, COLOR] == things[m, COLOR])
+def resize(things: Ints, k: int, is_small: bool, bounds: Ints) -> None:
+    """Give object k the size to which its kind is bound; nothing if it is not."""
+    size = bound(bounds, things[k, COLOR], things[k, SHAPE], is_small)
+    if size > 0:
+        things[k, SIZE] = size
+
+
+def strange_kinds(things: Ints, rule: Ints) -> Any:
+    """The kinds (bit 4 * colour + shape) that random objects may have: none of a phrase's object, none of the colour of a "red object".
+
+    The shapes of the phrases' objects are out too while they and their kinds are fewer than three things: so for simple descriptions.
+    """
+    shapes, kinds = 0, 0
+    for k in range(node_count(rule)):
+        shapes |= 1 << things[k, SHAPE]
+        kinds |= 1 << (N_VALUES * things[k, COLOR] + things[k, SHAPE])
+        if code_of(rule, k) % COLOR_CODES == 0 and code_of(rule, k) // COLOR_CODES % COLOR_CODES != 0:
+            kinds |= (1 << N_VALUES) - 1 << (N_VALUES * things[k, COLOR])
+    is_strict = popcount(shapes) + popcount(kinds) < 3
+    found = 0
+    for color in range(N_VALUES):
+        for shape in range(N_FIGURES):
+            bit = N_VALUES * color + shape
+            if (kinds >> bit) & 1 == 0 and not (is_strict and (shapes >> shape) & 1 == 1):
+                found |= 1 << bit
     return found
 
 
-def bound(things: Ints, k: int, word: int, bounds: Ints) -> None:
-    """Give object k the small size of its shape if the phrase says so, else the big one; nothing if its shape has none."""
-    row = bounds[things[k, SHAPE]]
-    if row[1] > 0 and (row[0] < 0 or row[0] == things[k, COLOR]):
-        things[k, SIZE] = row[1] if word == SMALL else row[2]
+def is_contrasted(things: Ints, n: int, code: int, size: int) -> Any:
+    """Whether an object of the phrase's kind has this size; a phrase that says "object" counts as one that never has."""
+    color, shape = code // COLOR_CODES % COLOR_CODES - 1, code % COLOR_CODES - 1
+    for i in range(n):
+        if shape == things[i, SHAPE] and things[i, SIZE] == size and (color < 0 or color == things[i, COLOR]):
+            return True
+    return False
 
 
 def settle(things: Ints, k: int, relation: int, grid: int, rng: Words) -> Any:
@@ -127,8 +142,8 @@ def settle(things: Ints, k: int, relation: int, grid: int, rng: Words) -> Any:
 def build_plain(things: Ints, rule: Ints, n: int, grid: int, bounds: Ints, rng: Words) -> Any:
     """A world of n objects as the notebook draws it; returns False if the draw went wrong.
 
-    After the objects of the phrases comes one more that the first phrase describes, as large as the referent. The others are
-    random: no boxes, and nothing that `is_mentioned`. All keep the sizes of their shapes.
+    After the objects of the phrases comes one more that the first phrase describes, as large as the referent, if there is a
+    clause. Then each size word that has no contrast yet gets one. The others are random, of `strange_kinds`.
     """
     nodes = node_count(rule)
     relation = relation_of(rule, 1) if nodes > 1 else -1
@@ -138,26 +153,44 @@ def build_plain(things: Ints, rule: Ints, n: int, grid: int, bounds: Ints, rng: 
         adjust(things, 0, relation, 1, False, rng)
     draw_bounds(things, rule, bounds, rng)
     for k in range(nodes):
-        bound(things, k, code_of(rule, k) // CLASS_CODES, bounds)
+        resize(things, k, code_of(rule, k) // CLASS_CODES == SMALL, bounds)
     if relation == SAME_SIZE:
         adjust(things, 0, relation, 1, False, rng)
     for k in range(nodes):
         if not settle(things, k, relation if k == 1 else -1, grid, rng):
             return False
-    for k in range(nodes, n):
-        if k == nodes and nodes > 1:
-            draw_kind(things, k, rule[ROOT], rng)
-            things[k, SIZE] = things[0, SIZE]
-            bound(things, k, rule[ROOT] // CLASS_CODES, bounds)
-        else:
-            is_drawn = False
-            while not is_drawn:
-                things[k, SIZE], things[k, COLOR] = 1 + below(rng, N_VALUES), below(rng, N_VALUES)
-                things[k, SHAPE] = below(rng, N_FIGURES)
-                is_drawn = not is_mentioned(things, k, rule)
-            bound(things, k, SMALL if below(rng, 2) == 0 else NO_SIZE, bounds)
+    k = nodes
+    if nodes > 1:
+        draw_kind(things, k, rule[ROOT], rng)
+        things[k, SIZE] = things[0, SIZE]
+        resize(things, k, rule[ROOT] // CLASS_CODES == SMALL, bounds)
         if not scatter(things, k, grid, rng):
             return False
+        k += 1
+    present = k
+    for node in range(nodes):
+        code = code_of(rule, node)
+        is_small = code // CLASS_CODES != SMALL
+        if code // CLASS_CODES == NO_SIZE or k >= n:
+            continue
+        size = bound(bounds, things[node, COLOR], things[node, SHAPE], is_small)
+        if not is_contrasted(things, present, code, size):
+            draw_kind(things, k, code % CLASS_CODES, rng)
+            things[k, SIZE] = size
+            resize(things, k, is_small, bounds)
+            if not scatter(things, k, grid, rng):
+                return False
+            k += 1
+    kinds = strange_kinds(things, rule)
+    while k < n:
+        things[k, COLOR], things[k, SHAPE] = below(rng, N_VALUES), below(rng, N_FIGURES)
+        if (kinds >> (N_VALUES * things[k, COLOR] + things[k, SHAPE])) & 1 == 0:
+            continue
+        things[k, SIZE] = 1 + below(rng, N_VALUES)
+        resize(things, k, below(rng, 2) == 0, bounds)
+        if not scatter(things, k, grid, rng):
+            return False
+        k += 1
     return True
 
 
@@ -208,10 +241,10 @@ def is_single(desk: Desk, size: int) -> Any:
 
 def draw_release(
     states: Words, forms: Ints, op: int, spaces: Ints, desk: Desk, grammar: Grammar, settings: Ints, sink: Sink, rivals: Ints,
-    rejected: Ints, rng: Words,
+    rejected: Ints,
 ) -> int:  # fmt: skip
     """Fill each row of the sink by the first of its descriptions for which all worlds are found; returns how many failed."""
-    failed = 0
+    failed, rng = 0, desk.rng
     for row in range(len(states)):
         rng[0] = states[row]
         sink.rules[row] = -1

@@ -29,12 +29,14 @@ def mistakes(example: Example, actions: tuple[str, ...], given: Outcome) -> tupl
     """The readers who do this for one of the objects that they may take, or who end the same at another cell."""
     world, command = cast(World, example.world), cast(Command, example.plan)
     is_elsewhere = given.reached != (world.things[0].row, world.things[0].column) and not given.failures
+    end = end_of(given.world) if is_elsewhere else None
+    right = tuple(example.answer.split(","))
     found = []
     for reader, plans in doings(world, command):
         for done in plans:
-            if ",".join(done) == example.answer:
+            if done == right:
                 continue
-            if done == actions or (is_elsewhere and reader.takes != (0,) and end_after(world, done) == end_of(given.world)):
+            if done == actions or (is_elsewhere and reader.takes != (0,) and end_after(world, done) == end):
                 found.append(reader.name)
                 break
     return tuple(found)
