@@ -1,4 +1,4 @@
-"""Exchange of single rows between training, test and the rest: the inner loop of the search in `exchange`.
+"""Exchange of single rows between training, test and the rest: the inner loop of `search`.
 
 Every sum of counts is exact, because weights are multiples of a power of two. A step that is taken back therefore leaves no trace.
 """
@@ -15,7 +15,9 @@ from recombine.draws import below, unit
 
 KERNEL = True
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
+SmallInts = NDArray[np.int32]
 Words = NDArray[np.uint64]
 REST, TRAIN, TEST = 0, 1, 2
 ATOMS, COMPOUNDS = 0, 1
@@ -31,10 +33,10 @@ class Rows(NamedTuple):
     """Rows with lists of their atoms and of their weighted compounds."""
 
     atom_offsets: Ints  # (rows + 1,)
-    atoms: Ints  # (entries,)
+    atoms: SmallInts  # (entries,)
     compound_offsets: Ints  # (rows + 1,)
-    compounds: Ints  # (entries,)
-    weights: Floats  # (entries,), multiples of a power of two
+    compounds: SmallInts  # (entries,)
+    weights: Singles  # (entries,), multiples of a power of two
     homes: Ints  # (rows,): 1 if the row may be trained, plus 2 if it may be tested
 
 
@@ -54,7 +56,6 @@ class Members(NamedTuple):
 
     lists: Ints  # (3, rows): REST, TRAIN and TEST
     sizes: Ints  # (3,)
-    places: Ints  # (rows,): where each row stands in the list of its set
 
 
 class Schedule(NamedTuple):
@@ -140,7 +141,6 @@ def exchange(rows: Rows, tally: Tally, members: Members, schedule: Schedule, rng
         new = -abs(schedule.target - compound_divergence(tally)) - price * max(0.0, atom_divergence(tally) - schedule.aim)
         if new >= worth or unit(rng) < math.exp((new - worth) / heat):
             members.lists[first, place], members.lists[second, other] = b, a
-            members.places[a], members.places[b] = other, place
         else:
             swap(rows, tally, (first, second), (b, a))
             tally.products[:] = before
