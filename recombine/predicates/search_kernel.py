@@ -99,13 +99,15 @@ def swap(rows: Rows, tally: Tally, sets: tuple[int, int], pair: tuple[int, int])
 
 def atom_divergence(tally: Tally) -> float:
     """How far the atoms of test and training are apart."""
-    return 1.0 - tally.products[ATOMS] / math.sqrt(tally.totals[0, ATOMS] * tally.totals[1, ATOMS])
+    found: float = 1.0 - tally.products[ATOMS] / math.sqrt(tally.totals[0, ATOMS] * tally.totals[1, ATOMS])
+    return found
 
 
 def compound_divergence(tally: Tally) -> float:
     """How far the compounds of test and training are apart."""
     whole = tally.totals[0, COMPOUNDS] ** POWER * tally.totals[1, COMPOUNDS] ** (1.0 - POWER)
-    return 1.0 - tally.products[COMPOUNDS] / whole
+    found: float = 1.0 - tally.products[COMPOUNDS] / whole
+    return found
 
 
 def refresh(tally: Tally) -> None:
