@@ -160,7 +160,8 @@ def episodes(steps: int = 3_000) -> Iterator[Line]:
 
     names = list(recombine.envs.ENVIRONMENTS)
     plain = [name for name in names if "Tower" in name or "Scatter" in name]
-    for name, given in [*((name, {}) for name in names), *((name, {"sight": "scene"}) for name in plain)]:
+    ways: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in names]
+    for name, given in [*ways, *((name, {"sight": "scene"}) for name in plain)]:
         env = gym.make(name, **given)
         env.reset(seed=0)
         env.action_space.seed(0)

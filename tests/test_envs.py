@@ -16,6 +16,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import recombine.envs
+from recombine import kernels
+from recombine.envs.engine import Pace
 from recombine.envs.words import ID_COUNT, MAX_WORDS, VOCABULARY, word_ids
 from recombine.errors import UsageError
 from recombine.families.lilgym.play import solver
@@ -358,6 +360,36 @@ def test_vector_states_copy_and_render() -> None:
     again = [envs.step(np.array([0, 0, 2600])) for _ in range(3)]
     assert all(equal(x, y) for a, b in zip(first, again, strict=True) for x, y in zip(a, b, strict=True))
     assert [frame.shape for frame in envs.render()] == [(160, 380, 3)] * 3
+
+
+@pytest.mark.parametrize("name", [*LILGYM, "recombine/GSCAN-v0"])
+def test_single_environments_are_one_at_both_speeds(name: str) -> None:
+    runs = []
+    for compiled in (False, True):
+        env = made(name, compiled=compiled)
+        steps: list[Any] = [env.reset(seed=3)]
+        generator = np.random.default_rng(1)
+        for _ in range(30):
+            steps.append(env.step(int(generator.choice(np.flatnonzero(env.action_masks())))))
+            if steps[-1][2] or steps[-1][3]:
+                steps.append(env.reset())
+        runs.append(steps)
+    assert all(equal(x, y) for a, b in zip(*runs, strict=True) for x, y in zip(a, b, strict=True))
+
+
+def test_what_is_left_open_is_compiled_once_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "is_ready", lambda _name: False)
+    monkeypatch.setattr(kernels, "is_loaded", lambda _name: False)
+    monkeypatch.setattr(kernels, "load", lambda _name, compiled: compiled)
+    monkeypatch.setattr(kernels, "_ROWS", {})
+    pace, never = Pace("steps", None, 3), Pace("steps", False, 1)
+    seen = []
+    for _ in range(4):
+        pace.count()
+        never.count()
+        seen.append((pace.compiled, pace.kernel, never.compiled))
+    can = kernels.has_numba()
+    assert seen == [(False, False, False), (False, False, False), (can, can, False), (can, can, False)]
 
 
 @pytest.mark.parametrize("name", LILGYM)

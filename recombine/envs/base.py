@@ -94,9 +94,9 @@ class SingleEnv(gym.Env[Observation, Any]):
         single = action if isinstance(action, np.integer) else np.asarray(action)
         if single.size == 1 and single.dtype.kind in "iu":
             number = int(single.item())
-            if 0 <= number < self.action_space.n:
+            if 0 <= number < self.engine.action_space.n:
                 return number
-        raise UsageError(f"an action is an integer from 0 to {self.action_space.n - 1}, but {shown(action)} was given.")
+        raise UsageError(f"an action is an integer from 0 to {self.engine.action_space.n - 1}, but {shown(action)} was given.")
 
     @property
     def action_names(self) -> Sequence[str]:

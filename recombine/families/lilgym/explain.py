@@ -383,7 +383,8 @@ def _plans(found: Mapping[str, Program], example: Example) -> dict[str, str | No
     from recombine.families.lilgym.generate import answer_text
 
     kind, target, n = example.meta["scene"], bool(example.meta["target"]), len(found)
-    items, counts = pack([example.world] * n)
+    alone, size = pack([example.world])
+    items, counts = np.repeat(alone, n, 0), np.repeat(size, n)
     judge = planner.by_programs(list(found.values()))
     content = judge(np.arange(n), items, counts) == target
     answers: dict[str, str | None] = {name: answer_text(kind, []) for row, name in enumerate(found) if content[row]}

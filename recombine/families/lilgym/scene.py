@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -74,9 +75,7 @@ class Scene:
     @classmethod
     def of(cls, kind: Kind, items: Iterable[Sequence[int]]) -> Scene:
         """A scene from items in any box order; inside each box the given order is kept. Impossible values are an error."""
-        made = [Item(*(int(v) for v in item)) for item in items]
-        for item in made:
-            _check(item)
+        made = [_item(*item) for item in items]
         if len(made) > MAX_ITEMS:
             raise UsageError(f"the scene has {len(made)} items, but at most {MAX_ITEMS} are possible.")
         if kind not in KINDS:
@@ -121,6 +120,14 @@ class Scene:
             f"{BOX_NAMES[box]} box: " + ("; ".join(str(item).rsplit(" in the ", 1)[0] for item in items) or "empty")
             for box, items in enumerate(self.boxes)
         )
+
+
+@lru_cache(maxsize=65_536)
+def _item(*numbers: int) -> Item:
+    """The item of six numbers; towers have but 36, and other items come back too."""
+    item = Item(*(int(number) for number in numbers))
+    _check(item)
+    return item
 
 
 def _check(item: Item) -> None:

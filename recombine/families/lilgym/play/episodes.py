@@ -303,10 +303,10 @@ def view(states: States, sight: Sight, resolution: Resolution = "half") -> NDArr
 def view_one(states: States, sight: Sight, resolution: Resolution = "half") -> NDArray[Any]:
     """`view` where there is one episode."""
     if sight == "image":
-        return states.images[0].copy() if resolution == "half" else render.PALETTE[states.canvases[0]]
-    count = states.counts.item()
-    seen = states.items[0].copy()
-    seen[count:] = -1
+        image: NDArray[np.uint8] = states.images[0].copy() if resolution == "half" else render.PALETTE[states.canvases[0]]
+        return image
+    seen: NDArray[np.int16] = states.items[0].copy()
+    seen[states.counts.item() :] = -1
     return seen
 
 

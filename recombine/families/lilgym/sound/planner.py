@@ -171,11 +171,11 @@ def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, c
     moves, lengths = np.zeros((len(left), WALKS, WALK_STEPS), np.int64), np.zeros((len(left), WALKS), np.int64)
     states = keys.derived(tasks.states[left], 1)
     found: list[Numbers] = []
+    rows, tastes = np.repeat(left, WALKS), tasks.tastes[left]
     for _ in range(WALK_STEPS):
         if not len(left):
             break
-        run.walk(land, states, tasks.tastes[left], items, counts, moves, lengths)
-        rows = np.repeat(left, WALKS)
+        run.walk(land, states, tastes, items, counts, moves, lengths)
         truths = judge(rows, items.reshape(-1, *items.shape[2:]), counts.reshape(-1))
         arrived = (truths == tasks.targets[rows]).reshape(-1, WALKS) & (lengths > 0)
         here, first = arrived.any(1), arrived.argmax(1)
@@ -186,6 +186,7 @@ def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, c
         found.append(done)
         on = ~here
         left, items, counts, moves, lengths, states = left[on], items[on], counts[on], moves[on], lengths[on], states[on]
+        rows, tastes = np.repeat(left, WALKS), tasks.tastes[left]
     _trim(kind, tasks, given, judge, plans, np.sort(np.concatenate(found)) if found else left, compiled)
 
 
