@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +102,14 @@ def reread(folder: Folder) -> list[str]:
     return wrong
 
 
+def cpu_seconds() -> float:
+    """CPU time of this process and of the processes that it waited for."""
+    return sum(os.times()[:4])
+
+
 def check(name: str, text: str, rows: int, work: Path) -> dict[str, Any]:
     """Make, verify and read again; the figures."""
-    began, cpu = time.perf_counter(), time.process_time()
+    began = cpu_seconds()
     plan = plan_of(family(name), text, rows)
     folder = work / plan.hash
     run(plan, folder, workers=1)
@@ -114,7 +119,7 @@ def check(name: str, text: str, rows: int, work: Path) -> dict[str, Any]:
     return {
         "family": name, "predicate": text, "rows": {part.job.part: part.rows for part in plan.parts},
         "problems": [f"{problem.code}: {problem.text}" for problem in verdict.problems[:5]], "misplaced": wrong[:5],
-        "seconds": round(time.perf_counter() - began), "own_cpu_seconds": round(time.process_time() - cpu),
+        "cpu_seconds": round(cpu_seconds() - began),
     }  # fmt: skip
 
 

@@ -40,7 +40,7 @@ FLOOR = {
 MAY_SEE: dict[str, set[str]] = {
     "columns": set(),
     "batches": {"columns", "core"},
-    "predicates": {"abilities", "batches", "columns", "core", "errors", "facets", "keys"},
+    "predicates": {"abilities", "batches", "columns", "core", "draws", "errors", "facets", "kernels", "keys"},
     "core": {"columns", "keys", "errors"},
     "facets": set(),
     "difficulty": {"errors"},

@@ -351,7 +351,8 @@ def _leaks(folder: Folder, forms: Sequence[Words]) -> dict[int, list[Problem]]:
     leaks: dict[int, list[Problem]] = {number: [] for number in range(len(parts))}
     for b in range(len(parts)):
         for a in range(b):
-            if not _must_be_disjoint(folder.family, parts[a].job, parts[b].job):
+            is_choice = bool(parts[a].chosen and parts[b].chosen)  # a search takes no row of a common pool twice
+            if not is_choice and not _must_be_disjoint(folder.family, parts[a].job, parts[b].job):
                 continue
             shared = np.isin(forms[b], forms[a])
             for row in np.flatnonzero(shared)[:KEPT_PROBLEMS]:

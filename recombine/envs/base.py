@@ -35,7 +35,6 @@ from recombine.envs.engine import (
 )
 from recombine.errors import UnknownName, UsageError, shown
 
-
 _FIRST = np.zeros(1, np.int64)
 """The only place of a single environment."""
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from recombine.grid.canvas import Mark
+    from recombine.grid.canvas import Mark, Sprite
 
 OVERSAMPLING = 3
 SMALL_AREA = 160 * 160
@@ -50,12 +50,41 @@ class Shape(NamedTuple):
     radius: float
 
 
-def png_of(width: int, height: int, background: str, marks: Sequence[Mark], first: range) -> bytes:
-    """The marks, painted in order on the background, as PNG bytes (needs Pillow). Those in `first` are painted before the others."""
+def png_of(
+    width: int, height: int, background: str, marks: Sequence[Mark], first: range, sprites: Sequence[Sprite] = ()
+) -> bytes:
+    """The marks, painted in order on the background, as PNG bytes (needs Pillow). Those in `first` are painted before the others.
+
+    The squares of sprites are kept painted. They may not overlap, and come in the order of their marks.
+    """
     image = _painted(width, height, background, tuple(marks[first.start : first.stop])).copy()
     _paint(image, marks[: first.start])
-    _paint(image, marks[first.stop :])
+    done = first.stop
+    for sprite in sprites:
+        _paint(image, marks[done : sprite.first])
+        image.paste(_square(image, marks, sprite), (sprite.x, sprite.y))
+        done = sprite.stop
+    _paint(image, marks[done:])
     return encode(image.tobytes(), width, height)
+
+
+_SQUARES: dict[tuple[Hashable, int, str], Any] = {}
+MOST_SQUARES = 1024
+
+
+def _square(image: Any, marks: Sequence[Mark], sprite: Sprite) -> Any:
+    """The painted square of a sprite."""
+    key = sprite.name, sprite.side, sprite.ground
+    found = _SQUARES.get(key)
+    if found is None:
+        box = sprite.x, sprite.y, sprite.x + sprite.side, sprite.y + sprite.side
+        whole = image.copy()
+        whole.paste(sprite.ground, box)
+        _paint(whole, marks[sprite.first : sprite.stop])
+        if len(_SQUARES) >= MOST_SQUARES:
+            _SQUARES.clear()
+        found = _SQUARES[key] = whole.crop(box)
+    return found
 
 
 @lru_cache(maxsize=16)

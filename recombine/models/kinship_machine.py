@@ -61,7 +61,7 @@ BEAM = 300
 NO_GENDER = 1e-3
 LEAST_TIE = 1e-6
 READER_NAME = "recombine.models.kinship_machine_kernel"
-ROWS = 1 << 16
+ROWS = 1 << 18
 """Rows of the reader's table of weights."""
 
 
@@ -109,7 +109,7 @@ class KinshipMachine:
         "supervised by the facts of the training stories (their graphs), not by answers alone",
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
-        "which words state which relation, seen from either side",
+        "which words state which relation, seen from either side; which relations are each other's inverse",
         "genders of people and of relations",
         "all rules of composition",
     )
@@ -127,7 +127,7 @@ class KinshipMachine:
         facts, links = self._facts(story)
         genders = self._genders(story)
         path = best_path(links, story.query)
-        chain = [self._with_gender(facts[a, b], genders[b]) for a, b in pairwise(path)]
+        chain = [self._stated(facts, genders, a, b) for a, b in pairwise(path)]
         made = compose(chain, self.arrays["rules"].astype(np.float64))
         return self.relations[int(self._with_gender(made, genders[story.query[1]]).argmax())]
 
@@ -146,6 +146,17 @@ class KinshipMachine:
             facts[a, b] = shares_of_pair[:-1] / max(tied, 1e-12)
             odds[a, b] = np.log(tied + LEAST_TIE) - np.log(1 - tied + LEAST_TIE)
         return facts, (odds + odds.T) / 2
+
+    def _stated(self, facts: Floats, genders: Floats, a: int, b: int) -> Floats:
+        """What b is to a, read from both sides: where a seems to be b's aunt, b is likely a niece or nephew."""
+        back = self.arrays["inverse"].astype(np.float64) @ self._with_gender(facts[b, a], genders[a])
+        both = facts[a, b] * np.sqrt(back + LEAST_TIE)
+        return self._with_gender(both / max(float(both.sum()), 1e-300), genders[b])
+
+    def reversed(self, story: Read, facts: Iterable[tuple[int, int]]) -> list[Floats]:
+        """What the reader takes the first person of each fact to be to the second: stories state one side only."""
+        read_facts, genders = self._facts(story)[0], self._genders(story)
+        return [self._with_gender(read_facts[b, a], genders[a]) for a, b in facts]
 
     def _genders(self, story: Read) -> Floats:
         """The probability of each person's gender."""
@@ -235,7 +246,7 @@ def array_shapes(relations: int, common: int) -> dict[str, tuple[int, ...]]:
     """The arrays of a machine that knows so many relations and common words."""
     return {
         "weights": (ROWS, 2), "meanings": (common + 1, 2, relations), "gender": (BUCKETS, 2), "gender_bias": (2,),
-        "relation_gender": (relations, 2), "rules": (relations, relations, relations),
+        "relation_gender": (relations, 2), "inverse": (relations, relations), "rules": (relations, relations, relations),
     }  # fmt: skip
 
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from recombine.models.machines import Task
 
 Ints = NDArray[np.int64]
+INVERSE_STORIES = 2_500
+"""Stories from which the machine learns what each relation is from the other side."""
+LEAST_INVERSE = 1e-3
 NEAR = 6
 """Words before and behind two mentions whose labels count at the start."""
 
@@ -70,7 +73,13 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
         "relation_gender": counted / counted.sum(1, keepdims=True), "rules": rules,
     }  # fmt: skip
     figures = {"pairs": len(pairs.story), "stories": len(examples), "chains": len(known), "reader_loss": curve}
-    return KinshipMachine(task.config, relations, common, arrays), figures
+    machine = KinshipMachine(task.config, relations, common, arrays)
+    inverse = np.full((len(relations), len(relations)), LEAST_INVERSE)
+    for story, graph in zip(stories[:INVERSE_STORIES], graphs, strict=False):
+        for relation, back in zip(graph["relations"], machine.reversed(story, graph["edges"]), strict=True):
+            inverse[number[relation]] += back
+    arrays["inverse"] = inverse / inverse.sum(1, keepdims=True)
+    return machine, figures
 
 
 def _pairs(stories: Sequence[Read], graphs: Sequence[Any], number: dict[str, int]) -> Pairs:

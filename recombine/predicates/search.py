@@ -1,58 +1,58 @@
 """Search for a split of large compound divergence: which rows of two pools to take for training and for the test.
 
-Start with rows drawn by the seed. Then exchange rows in batches: the rows that bring the two sets' compounds closest leave, and the rows that
-keep them apart enter. A batch that does not help is halved. Rows are scored with the derivative of the objective, so one round costs one
-pass over the pools. The objective is D_C minus a price for D_A, which is raised until D_A keeps its limit.
+The search starts from rows that the seed draws and exchanges one row at a time (simulated annealing). It weighs D_C against a price for
+D_A above its aim; the price rises towards the end. One exchange touches only the atoms and compounds of two rows, so millions of
+exchanges take seconds. Both sets may be chosen from one pool; then no row is in both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine import keys
+from recombine import kernels, keys
 from recombine.errors import Infeasible
+from recombine.predicates import search_kernel
+from recombine.predicates.search_kernel import REST, TEST, TRAIN, Members, Rows, Schedule, Tally
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
-ATOM_ALPHA, COMPOUND_ALPHA = 0.5, 0.1
+SmallInts = NDArray[np.int32]
+ATOM_ALPHA, COMPOUND_ALPHA = 0.5, search_kernel.POWER
 ATOM_LIMIT = 0.02
 """The most that the atoms of train and test may differ."""
 SLACK = 0.9
-"""The search aims at this share of the limit, so that the figures of the finished split stay below the limit."""
-PRICES = (3.0, 6.0, 12.0, 24.0, 48.0, 96.0)
-"""What one unit of atom divergence costs; raised, from where the last search ended, until the limit is kept."""
-FLOOR = 0.8
-"""Atom divergence below this share of the aim costs nothing."""
-STARTS = 2
-"""Searches from different rows; the best one is taken."""
-GROWTH, GROWTH_STEPS, GROWTH_ROUNDS = 1.3, 16, 12
-"""Sets begin at GROWTH**-GROWTH_STEPS of their sizes and grow by this factor, with so many exchanges at each step."""
-TINY = 1e-9
-MOST_ROUNDS = 600
-FIRST_BATCH = 0.1
-"""The share of a set that the first batch exchanges."""
-SMALL = 0.5
-"""Added to counts in derivatives: a compound that a set has not at all still has a finite slope."""
-CLOSE = 0.005
+"""The search aims at this share of the limit, if it is not told another one."""
+GRAIN = float(1 << 20)
+"""Weights are rounded to multiples of one part in so many: their sums are exact then."""
+STEPS_PER_ROW = 100
+"""Exchanges that are tried, for each row of the pools."""
+WARM, COLD = 1e-3, 1e-5
+"""The temperature at the start and at the end, in units of divergence, divided by the rows of the test."""
+CHEAP, DEAR = 1.0, 30.0
+"""What one unit of atom divergence above the aim costs at the start and at the end."""
+CLOSE = 0.02
 """A wanted divergence is met within this."""
 
 
-class Pool(Protocol):
-    """Rows to choose from, with their atoms and weighted compounds."""
+@dataclass(frozen=True)
+class Pool:
+    """Rows to choose from, with lists of their atoms and of their weighted compounds."""
+
+    atom_offsets: Ints  # (rows + 1,)
+    atoms: SmallInts  # (entries,)
+    compound_offsets: Ints  # (rows + 1,)
+    compounds: SmallInts  # (entries,)
+    weights: Singles  # (entries,), multiples of 1 / GRAIN
+    sizes: tuple[int, int]  # how many different atoms and compounds there are
 
     def __len__(self) -> int:
-        """How many rows there are."""
-
-    def counts(self, rows: Ints) -> tuple[Floats, Floats]:
-        """How often these rows have each atom, and the summed weights of each compound."""
-
-    def scores(self, atoms: Floats, compounds: Floats) -> Floats:
-        """For every row, the sum of these slopes over its atoms and its weighted compounds."""
+        return len(self.atom_offsets) - 1
 
 
 @dataclass(frozen=True)
@@ -74,66 +74,6 @@ def similarity(train: Floats, test: Floats, alpha: float) -> float:
     return float((p[both] ** alpha * q[both] ** (1 - alpha)).sum())
 
 
-def _slopes(train: Floats, test: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """The derivatives of the similarity by the counts of train and of test."""
-    total, tested = max(train.sum(), SMALL), max(test.sum(), SMALL)
-    p, q = (train + SMALL) / total, (test + SMALL) / tested
-    whole = similarity(train, test, alpha)
-    by_train = alpha * ((q / p) ** (1 - alpha) - whole) / total
-    by_test = (1 - alpha) * ((p / q) ** alpha - whole) / tested
-    return by_train, by_test
-
-
-class _State:
-    """A choice under way."""
-
-    def __init__(self, pools: tuple[Pool, Pool], chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> None:
-        self.pools, self.chosen = pools, chosen
-        self.tables = [pool.counts(np.flatnonzero(mask)) for pool, mask in zip(pools, chosen, strict=True)]
-
-    def figures(self) -> tuple[float, float]:
-        """Atom and compound divergence."""
-        (train_atoms, train), (test_atoms, test) = self.tables
-        return 1 - similarity(train_atoms, test_atoms, ATOM_ALPHA), 1 - similarity(train, test, COMPOUND_ALPHA)
-
-    def _scores(self, side: int, price: float) -> Floats:
-        """What each row of a pool would do to the similarity of compounds, minus the price times that of atoms."""
-        (train_atoms, train), (test_atoms, test) = self.tables
-        compounds = _slopes(train, test, COMPOUND_ALPHA)[side]
-        atoms = -price * _slopes(train_atoms, test_atoms, ATOM_ALPHA)[side]
-        return self.pools[side].scores(atoms, compounds)
-
-    def enlarged(self, side: int, size: int, price: float, ties: Floats) -> _State:
-        """The state in which one set has `size` rows: the best ones are added."""
-        mask = self.chosen[side].copy()
-        outside = np.flatnonzero(~mask)
-        scores = self._scores(side, price)
-        more = max(0, size - int(mask.sum()))
-        mask[outside[np.lexsort((ties[outside], scores[outside]))[:more]]] = True
-        return _State(self.pools, (mask, self.chosen[1]) if side == 0 else (self.chosen[0], mask))
-
-    def exchanged(self, side: int, size: int, price: float, is_closing: bool, ties: Floats) -> _State | None:
-        """The state after one batch: the `size` worst rows of one set are replaced by the best ones outside it.
-
-        `is_closing` brings the compounds closer together instead, for a wanted divergence that was passed.
-        """
-        scores = -self._scores(side, price) if is_closing else self._scores(side, price)
-        mask = self.chosen[side]
-        inside, outside = np.flatnonzero(mask), np.flatnonzero(~mask)
-        size = min(size, len(inside), len(outside))
-        if not size:
-            return None
-        leave = inside[np.lexsort((ties[inside], -scores[inside]))[:size]]
-        enter = outside[np.lexsort((ties[outside], scores[outside]))[:size]]
-        is_better = scores[leave] > scores[enter]
-        if not is_better.any():
-            return None
-        changed = mask.copy()
-        changed[leave[is_better]], changed[enter[is_better]] = False, True
-        chosen = (changed, self.chosen[1]) if side == 0 else (self.chosen[0], changed)
-        return _State(self.pools, chosen)
-
-
 def choose(
     pools: tuple[Pool, Pool],
     sizes: tuple[int, int],
@@ -142,192 +82,137 @@ def choose(
     name: str,
     target: float | None = None,
     limit: float = ATOM_LIMIT,
+    slack: float = SLACK,
 ) -> Choice:
-    """Rows of the two pools with the largest compound divergence, or one close to `target`, and atom divergence within the limit.
+    """Rows of the two pools with a large compound divergence, or one close to `target`, and atom divergence within the limit.
 
-    Deterministic: `name` and `seed` draw the rows to start from. Raises `Infeasible` if the wanted divergence is out of reach.
+    Two pools that are one object are one pool: each of its rows is taken once at most. Deterministic: `name` and `seed` draw the rows to
+    start from and the exchanges. Raises `Infeasible` if the wanted divergence is out of reach.
     """
-    aim = SLACK * limit
-    best: _State | None = None
-    for start in range(STARTS):
-        word = keys.state("mcd", name, seed, start)
-        ties = (_drawn(word, 0, len(pools[0])), _drawn(word, 1, len(pools[1])))
-        state = _grown(pools, sizes, PRICES[0], aim, target, ties)
-        for price in PRICES:
-            state = _climbed(state, sizes, price, aim, target, ties)
-            atoms, compounds = state.figures()
-            if atoms <= aim:
-                if best is None or _distance(compounds, target) < _distance(best.figures()[1], target):
-                    best = state
-                break
-        if best is not None and target is not None and _distance(best.figures()[1], target) <= CLOSE:
-            break
-    if best is None:
-        raise Infeasible(f"no choice of {sizes[0]:,} and {sizes[1]:,} rows keeps the atom divergence at {limit:g}.")
-    atoms, compounds = best.figures()
-    if target is not None and abs(compounds - target) > 4 * CLOSE:
+    is_one = pools[0] is pools[1]
+    rows = _rows(pools[:1] if is_one else pools, is_one)
+    word = keys.state("exchange", name, seed)
+    sets = _drawn_sets(word, rows.homes, sizes)
+    tally, members = _counted(rows, sets, pools[0].sizes), _members(sets)
+    heats = WARM / sizes[1], COLD / sizes[1]
+    schedule = Schedule(STEPS_PER_ROW * len(sets), *heats, CHEAP, DEAR, slack * limit, 1.0 if target is None else target)
+    kernel = kernels.for_rows(search_kernel.__name__, schedule.steps)
+    kernel.exchange(rows, tally, members, schedule, np.array([keys.mix(word)], np.uint64))
+    train, test = (np.sort(members.lists[own, : members.sizes[own]]) for own in (TRAIN, TEST))
+    figures = search_kernel.atom_divergence(tally), search_kernel.compound_divergence(tally)
+    return _checked(Choice(train, test if is_one else test - len(pools[0]), *figures), target, limit)
+
+
+def _checked(choice: Choice, target: float | None, limit: float) -> Choice:
+    """The choice, if it keeps the limit of atom divergence and comes close to the wanted compound divergence."""
+    compounds = choice.compounds
+    if choice.atoms > limit:
+        raise Infeasible(
+            f"no choice of {len(choice.train):,} and {len(choice.test):,} rows keeps the atom divergence at {limit:g}."
+        )
+    if target is not None and abs(compounds - target) > CLOSE:
         reach = f"{compounds:.3f} is the most that was found" if compounds < target else f"{compounds:.3f} is the nearest"
         raise Infeasible(
             f"a compound divergence of {target:g} was not reached: {reach} with atom divergence at most {limit:g}."
         )
-    train, test = (np.flatnonzero(mask) for mask in best.chosen)
-    return Choice(train, test, atoms, compounds)
+    return choice
 
 
-def _distance(compounds: float, target: float | None) -> float:
-    """How far a divergence is from the wanted one, or from the largest there is."""
-    return 1 - compounds if target is None else abs(compounds - target)
+# --- what the kernel takes -------------------------------------------------------------------------------------------
 
 
-def _drawn_state(pools: tuple[Pool, Pool], sizes: tuple[int, int], ties: tuple[Floats, Floats]) -> _State:
-    """The rows to start from."""
-    chosen = [np.zeros(len(pool), np.bool_) for pool in pools]
-    for mask, order, size in zip(chosen, ties, sizes, strict=True):
-        mask[np.argsort(order, kind="stable")[:size]] = True
-    return _State(pools, (chosen[0], chosen[1]))
+def _rows(pools: tuple[Pool, ...], is_one: bool) -> Rows:
+    """The rows of all pools as one list."""
+
+    def offsets(own: list[Ints]) -> Ints:
+        return np.concatenate([[0], np.cumsum(np.concatenate([np.diff(one) for one in own]))]).astype(np.int64)
+
+    return Rows(
+        offsets([pool.atom_offsets for pool in pools]),
+        np.concatenate([pool.atoms for pool in pools]),
+        offsets([pool.compound_offsets for pool in pools]),
+        np.concatenate([pool.compounds for pool in pools]),
+        np.concatenate([pool.weights for pool in pools]),
+        np.repeat(np.array([TRAIN + TEST] if is_one else [TRAIN, TEST], np.int64), [len(pool) for pool in pools]),
+    )
 
 
-def _grown(
-    pools: tuple[Pool, Pool],
-    sizes: tuple[int, int],
-    price: float,
-    aim: float,
-    target: float | None,
-    ties: tuple[Floats, Floats],
-) -> _State:
-    """Sets that grow from a few rows to their sizes; each step adds the best rows and mends the choice.
-
-    Small sets soon take sides over compounds, and the rows that follow keep to them. Sets drawn at full size would not.
-    """
-    shares = [GROWTH**-step for step in range(GROWTH_STEPS, -1, -1)]
-    state = _drawn_state(pools, _sized(sizes, shares[0]), ties)
-    for share in shares:
-        wanted = _sized(sizes, share)
-        for side in (0, 1):
-            state = state.enlarged(side, wanted[side], price, ties[side])
-        state = _climbed(state, wanted, price, aim, target, ties, GROWTH_ROUNDS)
-    return state
+def _drawn_sets(word: int, homes: Ints, sizes: tuple[int, int]) -> Ints:
+    """The set of every row at the start: the first rows, in an order that the seed draws, that may stand in each set."""
+    order = np.argsort(keys.states(keys.mix(word ^ 1), 0, len(homes)), kind="stable")
+    sets = np.full(len(homes), REST, np.int64)
+    for own, size in ((TRAIN, sizes[0]), (TEST, sizes[1])):
+        free = order[(sets[order] == REST) & (homes[order] & own != 0)]
+        sets[free[:size]] = own
+    return sets
 
 
-def _sized(sizes: tuple[int, int], share: float) -> tuple[int, int]:
-    """The sizes of smaller sets of the same proportion."""
-    return max(1, int(sizes[0] * share)), max(1, int(sizes[1] * share))
+def _counted(rows: Rows, sets: Ints, sizes: tuple[int, int]) -> Tally:
+    """What the sets hold."""
+    atoms, compounds = np.zeros((2, sizes[0])), np.zeros((2, sizes[1]))
+    of_atoms = np.repeat(sets, np.diff(rows.atom_offsets))
+    of_compounds = np.repeat(sets, np.diff(rows.compound_offsets))
+    for side, own in enumerate((TRAIN, TEST)):
+        atoms[side] = np.bincount(rows.atoms[of_atoms == own], minlength=sizes[0])
+        is_own = of_compounds == own
+        compounds[side] = np.bincount(rows.compounds[is_own], rows.weights[is_own], sizes[1])
+    powers = np.array([COMPOUND_ALPHA, 1 - COMPOUND_ALPHA])[:, None]
+    totals = np.stack([atoms.sum(axis=1), compounds.sum(axis=1)], axis=1)
+    return Tally(atoms, np.sqrt(atoms), compounds, compounds**powers, totals, np.zeros(2))
 
 
-def _climbed(
-    state: _State,
-    sizes: tuple[int, int],
-    price: float,
-    aim: float,
-    target: float | None,
-    ties: tuple[Floats, Floats],
-    rounds: int = MOST_ROUNDS,
-) -> _State:
-    """Exchange batches until nothing helps any more."""
-    firsts = [max(1, int(FIRST_BATCH * size)) for size in sizes]
-    batches = list(firsts)
-
-    def worth(one: _State) -> float:
-        atoms, compounds = one.figures()
-        return -_distance(compounds, target) - price * max(0.0, atoms - FLOOR * aim)
-
-    value = worth(state)
-    for turn in range(rounds):
-        side = turn % 2
-        if not any(batches):
-            break
-        if not batches[side]:
-            continue
-        is_above = target is not None and state.figures()[1] > target
-        tried = state.exchanged(side, batches[side], -price if is_above else price, is_above, ties[side])
-        better = worth(tried) if tried is not None else value
-        if tried is not None and better > value + TINY:
-            state, value = tried, better
-            batches[1 - side] = max(batches[1 - side], min(firsts[1 - side], 2 * batches[side], 64))
-        else:
-            batches[side] //= 2
-    return state
-
-
-def _drawn(word: int, side: int, rows: int) -> Floats:
-    """One number in [0, 1) for each row: the order in which ties are broken."""
-    drawn = keys.states(keys.mix(word ^ side), 0, rows)
-    found: Floats = (drawn >> np.uint64(11)).astype(np.float64) / float(1 << 53)
-    return found
+def _members(sets: Ints) -> Members:
+    """The rows of each set, as lists."""
+    lists = np.zeros((3, len(sets)), np.int64)
+    for own in (REST, TRAIN, TEST):
+        rows = np.flatnonzero(sets == own)
+        lists[own, : len(rows)] = rows
+    return Members(lists, np.bincount(sets, minlength=3).astype(np.int64))
 
 
 # --- two kinds of pools ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class DensePool:
-    """Rows whose compounds are all pairs of their atoms."""
+def pool_of_lists(rows: Sequence[tuple[list[int], list[int], list[float]]], sizes: tuple[int, int]) -> Pool:
+    """A pool of rows that come as lists of atoms, of compounds and of weights."""
 
-    present: NDArray[np.float32]  # (rows, atoms), 0 or 1
-    weights: Floats  # (atoms, atoms), symmetric
+    def flat(which: int, kind: Any) -> NDArray[Any]:
+        return np.array([item for row in rows for item in row[which]], kind)
 
-    def __len__(self) -> int:
-        return len(self.present)
+    def offsets(which: int) -> Ints:
+        return np.concatenate([[0], np.cumsum([len(row[which]) for row in rows])]).astype(np.int64)
 
-    def counts(self, rows: Ints) -> tuple[Floats, Floats]:
-        """Atoms, and the upper triangle of weighted pairs."""
-        taken = self.present[rows]
-        together = (taken.T @ taken).astype(np.float64)
-        upper = np.triu_indices(len(together), 1)
-        return np.diag(together).copy(), (together * self.weights)[upper]
-
-    def scores(self, atoms: Floats, compounds: Floats) -> Floats:
-        """Half of x G x for the symmetric table of slopes."""
-        size = self.present.shape[1]
-        table = np.zeros((size, size))
-        table[np.triu_indices(size, 1)] = compounds
-        table = (table + table.T) * self.weights
-        slopes = table.astype(np.float32)
-        halves = np.einsum("ij,ij->i", self.present @ slopes, self.present, dtype=np.float64) / 2
-        found: Floats = halves + self.present @ atoms
-        return found
+    return Pool(offsets(0), flat(0, np.int32), offsets(1), flat(1, np.int32), _rounded(flat(2, np.float64)), sizes)
 
 
-@dataclass(frozen=True)
-class SparsePool:
-    """Rows with lists of atoms and of weighted compounds."""
-
-    atom_offsets: Ints
-    atoms: Ints
-    compound_offsets: Ints
-    compounds: Ints
-    weights: Floats
-    sizes: tuple[int, int]  # how many different atoms and compounds there are
-
-    def __len__(self) -> int:
-        return len(self.atom_offsets) - 1
-
-    def counts(self, rows: Ints) -> tuple[Floats, Floats]:
-        """Atoms and weighted compounds."""
-        is_taken = np.zeros(len(self), np.bool_)
-        is_taken[rows] = True
-        atoms = self.atoms[np.repeat(is_taken, np.diff(self.atom_offsets))]
-        entries = np.repeat(is_taken, np.diff(self.compound_offsets))
-        return (
-            np.bincount(atoms, minlength=self.sizes[0]).astype(np.float64),
-            np.bincount(self.compounds[entries], self.weights[entries], self.sizes[1]).astype(np.float64),
-        )
-
-    def scores(self, atoms: Floats, compounds: Floats) -> Floats:
-        """Sums over each row's lists."""
-        return _sums(atoms[self.atoms], self.atom_offsets) + _sums(
-            compounds[self.compounds] * self.weights, self.compound_offsets
-        )
+def pool_of_pairs(present: NDArray[np.bool_], weights: Floats) -> Pool:
+    """A pool of rows whose compounds are the pairs of their atoms: which row has which atom, and the weight of every pair."""
+    count = present.shape[1]
+    first, second = np.triu_indices(count, 1)
+    is_weighed = weights[first, second] > 0
+    first, second = first[is_weighed], second[is_weighed]
+    own = _rounded(weights[first, second])
+    compounds, lengths = [], []
+    for start in range(0, len(present), BLOCK_ROWS):
+        both = present[start : start + BLOCK_ROWS, first] & present[start : start + BLOCK_ROWS, second]
+        lengths.append(both.sum(axis=1))
+        compounds.append(np.nonzero(both)[1].astype(np.int32))
+    listed = np.concatenate(compounds)
+    return Pool(
+        np.concatenate([[0], np.cumsum(present.sum(axis=1))]).astype(np.int64),
+        np.nonzero(present)[1].astype(np.int32),
+        np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64),
+        listed,
+        own[listed],
+        (count, len(first)),
+    )
 
 
-def _sums(values: Floats, offsets: Ints) -> Floats:
-    running = np.concatenate([[0.0], np.cumsum(values)])
-    found: Floats = running[offsets[1:]] - running[offsets[:-1]]
+BLOCK_ROWS = 4_000
+"""Rows whose pairs are looked for together."""
+
+
+def _rounded(weights: Floats) -> Singles:
+    """Weights whose sums are exact."""
+    found: Singles = (np.round(weights * GRAIN) / GRAIN).astype(np.float32)
     return found
-
-
-def lists(rows: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
-    """Lists of numbers as offsets and values."""
-    lengths = np.array([len(row) for row in rows], np.int64)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return offsets, np.array([item for row in rows for item in row], np.int64)

@@ -13,10 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from recombine.abilities import Tree
-from recombine.predicates.search import SparsePool, lists
+from recombine.predicates.search import Pool, pool_of_lists
 
 DEPTH = 2
 """How far below a node a compound reaches at most."""
@@ -117,10 +115,9 @@ class Weigher:
         return atoms, weighted, examples
 
 
-def tree_pools(sets: Sequence[Sequence[Tree]]) -> list[SparsePool]:
+def tree_pools(sets: Sequence[Sequence[Tree]]) -> list[Pool]:
     """Pools over one vocabulary, weighted by all rows together."""
-    counted = [TreeCounts(Counter(trees)) for trees in sets]
-    weigher = Weigher(counted)
+    weigher = Weigher([TreeCounts(Counter(trees)) for trees in sets])
     atom_ids: dict[str, int] = {}
     compound_ids: dict[str, int] = {}
     rows: dict[Tree, tuple[list[int], list[int], list[float]]] = {}
@@ -131,10 +128,4 @@ def tree_pools(sets: Sequence[Sequence[Tree]]) -> list[SparsePool]:
             [compound_ids.setdefault(compound, len(compound_ids)) for compound in weights],
             list(weights.values()),
         )
-    pools = []
-    for trees in sets:
-        atom_offsets, atoms = lists([rows[tree][0] for tree in trees])
-        compound_offsets, compounds = lists([rows[tree][1] for tree in trees])
-        weights_ = np.array([weight for tree in trees for weight in rows[tree][2]], np.float64)
-        pools.append(SparsePool(atom_offsets, atoms, compound_offsets, compounds, weights_, (len(atom_ids), len(compound_ids))))
-    return pools
+    return [pool_of_lists([rows[tree] for tree in trees], (len(atom_ids), len(compound_ids))) for trees in sets]

@@ -22,7 +22,7 @@ from recombine.families.scan.explain import READERS, readings_of
 from recombine.families.scan.plan import Clause, Command, Phrase, parse_actions, plan_at
 from recombine.jobs import make_job
 
-ONE_OF_EACH = [name for name in splits.SPLITS if not re.search(r"rep[2-5]$|^mcd|^hold_out$", name)]
+ONE_OF_EACH = [name for name in splits.SPLITS if not re.search(r"rep[2-5]$|^mcd|^hold_out$|^pool$", name)]
 
 
 def example_of(command: str, actions: str | None = None) -> Example:
@@ -109,7 +109,7 @@ def test_every_official_split_is_there() -> None:
     assert {f"addprim_complex_jump_num{n}_rep{r}" for n in (1, 2, 4, 8, 16, 32) for r in range(1, 6)} <= names
     assert {f"fewshot_num{2**n}_rep{r}" for n in range(11) for r in range(1, 6)} <= names
     assert {f"nacs_jump_num{n}" for n in (0, 1, 2, 4, 8, 16, 32)} <= names
-    assert len(names - {"hold_out"}) == 114
+    assert len(names - {"hold_out", "pool"}) == 114
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_published_scan_splits_are_in_order_and_ours_goes_further(shared: Path, 
     compounds = {split: one.compounds for split, one in found.items()}
     assert compounds["simple"] < compounds["length"] < compounds["addprim_jump"] < compounds["mcd1"]
     assert found["mcd1"].atoms <= 0.02
-    ours = divergences(largest)["simple/test"]
+    ours = divergences(largest)["pool/test"]
     assert ours.compounds >= found["mcd1"].compounds
     assert ours.atoms <= found["mcd1"].atoms
 

@@ -213,6 +213,13 @@ def _predicate_claim(example: Example, part: str) -> str:
     is_shown = holds(text, read_facets(example))
     if is_shown != (part == "test"):
         return f"it {'satisfies' if is_shown else 'does not satisfy'} {text!r}"
+    return _random_claim(example, part)
+
+
+def _random_claim(example: Example, part: str) -> str:
+    """The story's rank decides the part: any clause of two to four facts, in any paraphrase, without noise."""
+    if part not in SHARES:
+        return f"there is no part {part!r}"
     low, high = SHARES[part]
     is_ranked = low <= story_rank(example.plan) < high or bool(_dials(example).get("templates"))
     return (
@@ -230,8 +237,9 @@ CLAIMS: dict[str, Claim] = {
     "robust_irrelevant": robust("irrelevant"),
     "robust_disconnected": robust("disconnected"),
     "hold_out": _predicate_claim,
+    "random": _random_claim,
 }
 """By the names of `splits.SPLITS`."""
 
-RANKED: frozenset[str] = frozenset(CLAIMS) - {"hold_out"}
+RANKED: frozenset[str] = frozenset(CLAIMS) - {"hold_out", "random"}
 """The splits whose column `held_out` says that the clause is one of the held-out fraction."""

@@ -12,7 +12,7 @@ from recombine.facets import Facet
 from recombine.families.clutrr.kinship import REGISTERS
 from recombine.families.clutrr.sound.grammar import MAX_K
 from recombine.families.clutrr.sound.rules import ALL, NONE
-from recombine.families.clutrr.splits import HeldOut, contents, hold_out
+from recombine.families.clutrr.splits import RANDOM, HeldOut, contents, hold_out
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption
 
 
@@ -90,8 +90,8 @@ class Dials:
 def dials(job: Job) -> Dials:
     """What the job asks for; a value that does not fit is a `BadOption`."""
     values = {name: option(job, OPTIONS, name) for name in OPTIONS}
-    if job.split == HOLD_OUT:
-        values["paraphrases"] = "shared"  # train and test differ in the predicate and in nothing else
+    if job.split in (HOLD_OUT, RANDOM):
+        values["paraphrases"] = "shared"  # train and test differ in the predicate, or by chance, and in nothing else
     held = contents(job.split, job.part)
     noise = values["noise"] or held.noise
     mask = 7 if noise == "all" else NOISE_NAMES.index(noise)

@@ -19,6 +19,8 @@ TRAIN_PER_K, VALIDATION_PER_K, TEST_PER_K = 5_000, 500, 100
 TEST_KS = tuple(range(2, 11))
 SHORT_TEST_STORIES = 120_000
 """About how many test stories of two facts there are, names and order aside: of 20,000, two seeds share some 2,000."""
+RANDOM = "random"
+"""The split that holds out nothing but stories: what a search by divergence chooses from."""
 RANKS = 1 << 24
 """Every clause and every worded story has a rank below this number; the rank decides its part."""
 
@@ -44,7 +46,7 @@ class HoldOut:
 
     pairs: tuple[tuple[str, str], ...] = ()
     is_open: bool = False
-    """No clause is held out; a predicate decides instead."""
+    """No clause is held out; a predicate or the story's rank decides instead."""
 
     def held_out(self, fraction: float) -> HeldOut:
         """The rule as numbers."""
@@ -126,13 +128,27 @@ def _own() -> StorySplit:
     )
 
 
+def _random() -> StorySplit:
+    ks = (2, 3, 4)
+    parts = {
+        "train": StoryPart("train", "k = 2, 3, 4. Any clause and any paraphrase.", len(ks) * TRAIN_PER_K, ks=ks),
+        "validation": StoryPart("validation", f"k = 2, 3, 4. {_VALIDATION_RULE}", len(ks) * VALIDATION_PER_K, default=False, ks=ks, role="validation"),
+        "test": StoryPart("test", f"k = 2, 3, 4. {_VALIDATION_RULE}", len(ks) * TEST_PER_K, ks=ks, role="test"),
+    }  # fmt: skip
+    claim = "New stories of the same clauses and paraphrases: every story, names aside, belongs to one part by its rank."
+    return StorySplit(
+        RANDOM, claim, parts, recipes=("sound",), axis="random", hold_out=HoldOut(is_open=True), is_published=False
+    )
+
+
 SPLITS: dict[str, Split] = {
     "generalization_23": _generalization("generalization_23", (2, 3)),
     "generalization_234": _generalization("generalization_234", (2, 3, 4)),
     **{f"robust_{noise}": _robust(noise) for noise in NOISES},
     HOLD_OUT: _own(),
+    RANDOM: _random(),
 }
-"""By name, as the paper's experiments: two of systematic generalization, four rows of the robustness matrix."""
+"""By name. The paper's experiments are two of systematic generalization and four rows of the robustness matrix."""
 
 
 def contents(split: str, part: str) -> StoryPart:

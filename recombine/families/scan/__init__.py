@@ -18,7 +18,7 @@ from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Optio
 from recombine.families.scan import facets, generate, native, oracle, pairs, score
 from recombine.families.scan.corpus import ambiguity, inverses
 from recombine.families.scan.plan import parse_actions
-from recombine.families.scan.splits import SPLITS
+from recombine.families.scan.splits import POOL, SPLITS
 from recombine.rooms import FacetRoom, PairRoom, PromptRoom, Rooms
 
 __all__ = ["NACS", "SCAN", "ScanFamily", "ambiguity", "inverses"]
@@ -161,7 +161,8 @@ class _Inverted(Mapping[str, Split]):
     """The splits of SCAN, asked backwards."""
 
     def __getitem__(self, name: str) -> Split:
-        return replace(SPLITS[name], axis="inversion")
+        split = SPLITS[name]
+        return split if name == POOL else replace(split, axis="inversion")  # a pool tests nothing
 
     def __iter__(self) -> Iterator[str]:
         return iter(SPLITS)

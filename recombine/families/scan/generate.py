@@ -12,7 +12,7 @@ from recombine.core import FILES, Batch, ColumnType, Example, Job, Option, optio
 from recombine.families.scan import native
 from recombine.families.scan.corpus import Ints, action_texts, corpus, places
 from recombine.families.scan.plan import STYLES, plan_at, style_of
-from recombine.families.scan.splits import LEARNT, OPTION, SPLITS, leak_free, split_of
+from recombine.families.scan.splits import LEARNT, OPTION, POOL, SPLITS, leak_free, split_of
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, predicate_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ FEATURES: Mapping[str, ColumnType] = {
 
 `template`: the command without its verbs and sides. `repeats`: 3 with a `thrice`, 2 with a `twice`, else 1. `readings`: how
 many commands mean these actions. `leak_free`: no row that a model has learnt from (train for test, fit for validation) means
-the same; always true in train and fit themselves.
+the same; always true in train and fit themselves. In `pool`, of which a choice takes each command once: no other command means the same.
 """
 
 
@@ -63,6 +63,8 @@ def generate(job: Job) -> Batch:
     chosen = places_of(job, job.part)[job.start : job.stop].copy()  # the whole is cached, and a batch may be changed
     learnt = LEARNT.get(job.part)
     fresh = leak_free(chosen, places_of(job, learnt)) if learnt else np.ones(len(chosen), np.bool_)
+    if job.split == POOL and learnt:
+        fresh = everything.readings[chosen] == 1
     columns: dict[str, Column] = {
         "command": Coded(chosen, everything.commands),
         "actions": Coded(chosen, action_texts(option(job, OPTIONS, "style"))),

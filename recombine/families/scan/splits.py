@@ -406,13 +406,39 @@ def _own() -> ScanSplit:
     )  # fmt: skip
 
 
+POOL = "pool"
+
+
+@dataclass(frozen=True)
+class Pool(ScanSplit):
+    """All commands, in the same order in both parts: what a search by divergence chooses from."""
+
+    def copies(self, seed: int) -> Mapping[str, Ints]:  # noqa: ARG002 - the same for every seed
+        """Every command stands once in each part."""
+        return dict.fromkeys(self.parts, np.ones(SIZE, np.int64))
+
+    def rows(self, part: str, seed: int) -> Ints:  # noqa: ARG002 - the same for every part and seed
+        """The canonical order."""
+        return np.arange(SIZE, dtype=np.int32)
+
+
+def _pool() -> Pool:
+    rule = "All 20,910 commands, in one order; a choice by divergence takes each command for one part at most."
+    parts = {
+        "train": Part("train", rule, SIZE, True, fixed=True, exists=SIZE),
+        "test": Part("test", rule, SIZE, True, False, shares=("train",), fixed=True, exists=SIZE),
+    }
+    claim = "All commands stand in both parts, for `--hold-out-mcd` to choose from; on its own it tests nothing."
+    return Pool(POOL, claim, parts, recipes=("release",), axis="random", is_published=False)
+
+
 def split_of(job: Job, options: Mapping[str, Option]) -> ScanSplit:
     """The job's split; `hold_out` with the predicate of the job."""
     split = SPLITS[job.split]
     return replace(split, rule=held_out_by(predicate_text(job, options))) if job.split == HOLD_OUT else split
 
 
-SPLITS: Mapping[str, ScanSplit] = {split.name: split for split in (*_splits(), *map(_mcd, MCD), _own())}
+SPLITS: Mapping[str, ScanSplit] = {split.name: split for split in (*_splits(), *map(_mcd, MCD), _own(), _pool())}
 """By name. A split is one entry here, and one claim of the same name in `oracle.CLAIMS`."""
 
 
