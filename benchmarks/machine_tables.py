@@ -107,9 +107,11 @@ def kinship() -> None:
         tests = sorted(own[0]["tests"], key=lambda name: (len(name), name))
         print(f"\n| {job[0]}, style {job[1]}, from text | {' | '.join(tests)} | CPU-s |\n|{'---|' * (len(tests) + 2)}")
         for run in own:
-            print(
-                f"| seed {run['seed']} | {' | '.join(str(run['tests'][t]['accuracy']) for t in tests)} | {run['cpu_seconds']:.0f} |"
-            )
+            figures = " | ".join(str(run["tests"][t]["accuracy"]) for t in tests)
+            print(f"| seed {run['seed']} | {figures} | {run['cpu_seconds']:.0f} |")
+        if len(own) > 1:
+            means = " | ".join(f"{mean(run['tests'][t]['accuracy'] for run in own):.1f}" for t in tests)
+            print(f"| mean | {means} | {mean(run['cpu_seconds'] for run in own):.0f} |")
 
 
 PAPER_SCENE = {"official/tower": "81.0", "official/scatter": "70.1"}
@@ -151,16 +153,18 @@ def ablations() -> None:
     runs = runs_of("set-ablations")
     if not runs:
         return
-    print("\n## Set machine: one thing taken away (one seed, small actor, 300 rows of each test)")
+    print("\n## Set machine: one thing taken away (small actor, 300 rows of each test, mean of the seeds)")
     tests = TESTS["reascan"]
     common = runs[0]["settings"]
     print(
-        f"\n| {runs[0]['job']}, target found, {runs[0]['visits']:,} visits | {' | '.join(tests)} |\n|{'---|' * (len(tests) + 1)}"
+        f"\n| {runs[0]['job']}, target found, {runs[0]['visits']:,} visits | seeds | {' | '.join(tests)} |\n|{'---|' * (len(tests) + 2)}"
     )
-    for run in runs:
-        changed = {name: value for name, value in run["settings"].items() if common.get(name) != value}
+    for settings in {json.dumps(run["settings"], sort_keys=True): run["settings"] for run in runs}.values():
+        own = [run for run in runs if run["settings"] == settings]
+        changed = {name: value for name, value in settings.items() if common.get(name) != value}
         told = ", ".join(f"{name} = {value}" for name, value in changed.items()) or "whole"
-        print("| " + " | ".join([told, *(f"{run['target'][test]:.1f}" for test in tests)]) + " |")
+        cells = (f"{mean(run['target'][test] for run in own):.1f}" for test in tests)
+        print("| " + " | ".join([told, str(len(own)), *cells]) + " |")
 
 
 def lexicon() -> None:
