@@ -141,9 +141,13 @@ PROGRAM_CODES = ("program_mismatch", "unproved_program", "bad_program", "type_fa
 
 
 def _endless(kind: Kind, seed: int) -> Iterator[Example]:
-    known = list(examples(kind, "flipit", 700, seed))
     while True:
-        yield from known
+        yield from _known(kind, seed)
+
+
+@cache
+def _known(kind: Kind, seed: int) -> list[Example]:
+    return list(examples(kind, "flipit", 700, seed))
 
 
 def passed_columns(kind: Kind, start: str, count: int) -> Counter[str]:

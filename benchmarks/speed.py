@@ -28,12 +28,15 @@ import recombine
 OBJECTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("scan", {}),
     ("clutrr", {}),
+    ("clutrr", {"style": "plain"}),
     ("gscan", {}),
     ("gscan", {"recipe": "release"}),
     ("reascan", {}),
     ("reascan", {"recipe": "release"}),
     ("lilgym", {}),
+    ("lilgym", {"scene": "scatter", "start": "flipit"}),
 )
+FILES = (("gscan", "compositional"), ("reascan", "all"), ("clutrr", "generalization_23"), ("lilgym", "random"))
 GRIDS = ("gscan", "reascan")
 Line = tuple[str, float, str]
 
@@ -99,7 +102,7 @@ def peer(rows: int) -> Iterator[Line]:
 
 def files(rows: int = 50_000) -> Iterator[Line]:
     """Whole jobs, sealed folders included, and their verification."""
-    for family, split in (("gscan", "compositional"), ("reascan", "all"), ("clutrr", "generalization_23")):
+    for family, split in FILES:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "rows")
 
@@ -111,13 +114,32 @@ def files(rows: int = 50_000) -> Iterator[Line]:
             yield f"verify, {family}", rate(rows, partial(recombine.verify, out, workers=1)), "rows"
 
 
-def proofs(rows: int = 200) -> Iterator[Line]:
-    """Explanations and pictures of single examples."""
+def small() -> Iterator[Line]:
+    """CPU-seconds of a whole process that generates 100 rows a part; compiled kernels lie on disk if they were ever made."""
+    for family in ("clutrr", "lilgym"):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [
+                sys.executable,
+                "-m",
+                "recombine",
+                "generate",
+                family,
+                "--size",
+                "100",
+                "--out",
+                str(Path(folder, "rows")),
+            ]
+            before = sum(os.times()[2:4])
+            subprocess.run(command, capture_output=True, check=True)
+            yield f"generate --size 100, {family}", sum(os.times()[2:4]) - before, "CPU-seconds"
+
+
+def proofs(rows: int = 300) -> Iterator[Line]:
+    """Explanations of single examples, after first use: what is loaded from disk is loaded."""
     for family in (*GRIDS, "clutrr", "lilgym"):
-        dataset = recombine.load(family)
-        for example in dataset[:20]:
-            example.explain()
-        fresh = dataset[20 : 20 + rows]
+        dataset = recombine.load(family, part="train")
+        explain(dataset[:400])
+        fresh = dataset[400 : 400 + rows]
         yield f"explain, {family}", rate(len(fresh), partial(explain, fresh)), "examples"
 
 
@@ -131,13 +153,15 @@ def pictures(rows: int = 100) -> Iterator[Line]:
 
 
 def episodes(steps: int = 3_000) -> Iterator[Line]:
-    """Single environments as `gymnasium.make` gives them."""
+    """Single environments as `gymnasium.make` gives them, and those of lilGym without pictures; random actions, resets included."""
     import gymnasium as gym
 
     import recombine.envs
 
-    for name in recombine.envs.ENVIRONMENTS:
-        env = gym.make(name)
+    names = list(recombine.envs.ENVIRONMENTS)
+    plain = [name for name in names if "Tower" in name or "Scatter" in name]
+    for name, given in [*((name, {}) for name in names), *((name, {"sight": "scene"}) for name in plain)]:
+        env = gym.make(name, **given)
         env.reset(seed=0)
         env.action_space.seed(0)
 
@@ -148,7 +172,7 @@ def episodes(steps: int = 3_000) -> Iterator[Line]:
                     env.reset()
 
         act(200)
-        yield f"steps, {name}", rate(steps, partial(act, steps)), "steps"
+        yield f"steps, {name}{' without pictures' if given else ''}", rate(steps, partial(act, steps)), "steps"
 
 
 FIRST = """
@@ -171,7 +195,7 @@ def first() -> Iterator[Line]:
 
 
 GROUPS: dict[str, Callable[[], Iterator[Line]]] = {
-    "objects": objects, "files": files, "proofs": proofs, "pictures": pictures, "episodes": episodes, "first": first,
+    "objects": objects, "files": files, "small": small, "proofs": proofs, "pictures": pictures, "episodes": episodes, "first": first,
 }  # fmt: skip
 
 

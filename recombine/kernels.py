@@ -42,6 +42,8 @@ LOAD_FROM_CALLS = 3_000
 """So many interpreted calls on single examples take as long as loading machine code from disk does."""
 _CALLS: dict[str, int] = {}
 """Calls that this process has made through `for_calls`, by kernel module."""
+_READY: dict[tuple[str, bool], types.SimpleNamespace] = {}
+"""What `load` has given already: looking here takes no lock, and environments ask at every step."""
 _LOADING = threading.RLock()
 _THREAD = threading.local()
 
@@ -84,13 +86,17 @@ def for_calls(name: str) -> types.SimpleNamespace:
 
 def load(name: str, compiled: bool) -> types.SimpleNamespace:
     """The functions of the kernel module `name`, interpreted or compiled, as attributes; interpreted where there is no numba."""
+    found = _READY.get((name, compiled))
+    if found is not None:
+        return found
     if compiled and getattr(_THREAD, "is_interpreted", False) and not is_loaded(name):
         compiled = False
     if compiled and not has_numba():
         _say_once("numba is not installed, so large jobs run interpreted, some hundred times slower; `pip install numba`")
         compiled = False
     with _LOADING:
-        return _loaded(name, compiled)
+        _READY[name, compiled] = _loaded(name, compiled)
+        return _READY[name, compiled]
 
 
 @functools.cache
@@ -195,10 +201,10 @@ def _compiled(name: str) -> types.ModuleType:
             if not isinstance(value, types.FunctionType) or not _is_kernel_function(value):
                 continue
             if value.__module__ == alias:
-                settings: dict[str, Any] = {"nogil": True}
+                settings: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
                 if getattr(module, "LEAN", False) and "np" not in value.__code__.co_names:
                     settings["_nrt"] = False  # makes no arrays, so its calls need not count references
-                setattr(module, key, _kept(jit(**settings)(value), newest))
+                setattr(module, key, _in_turn(_kept(jit(**settings)(value), newest)))
             else:
                 setattr(module, key, getattr(_compiled(value.__module__), value.__name__))
     except BaseException:
@@ -227,7 +233,6 @@ def _kept(dispatcher: Any, newest: float) -> Any:
     if folder is not None:
         with _numba_cache(None if folder == beside else folder):
             dispatcher._cache = _cache_class()(dispatcher.py_func)
-        dispatcher.compile = _in_turn(dispatcher.compile)
         _drop_stale(Path(dispatcher._cache.cache_path), Path(dispatcher.py_func.__code__.co_filename), newest)
     return dispatcher
 
@@ -255,6 +260,10 @@ class _Turn:
             self.lock.enter_context(held(folder / TURN, "another process compiles", TURN_SECONDS))
         return True
 
+    def is_inner(self) -> bool:
+        """Whether the function that is compiled now is one that another function calls."""
+        return self.depth > 1
+
     @contextlib.contextmanager
     def scope(self) -> Iterator[None]:
         """Compiling one function, and within it those that it calls."""
@@ -272,13 +281,37 @@ class _Turn:
 _TURN = _Turn()
 
 
-def _in_turn(compile_one: Callable[..., Any]) -> Callable[..., Any]:
+def _in_turn(dispatcher: Any) -> Any:
+    """The function, compiled when its turn comes. One that only another function needs gets no door to Python.
+
+    The door checks and unpacks every argument. For many small functions with many arrays it takes half of the time of compiling.
+    What has no door is not kept on disk, and Numba does not learn of it: when Python calls the function later, it is compiled
+    again, with the door.
+    """
+    sigutils: Any = importlib.import_module("numba.core.sigutils")
+    compile_one, add, options = dispatcher.compile, dispatcher.add_overload, dispatcher.targetoptions
+    inner: set[tuple[Any, ...]] = set()
+
+    def add_overload(made: Any) -> None:
+        signature = tuple(made.signature.args)
+        if _TURN.is_inner():
+            dispatcher.overloads[signature] = made
+            inner.add(signature)
+        else:
+            add(made)
+
     @functools.wraps(compile_one)
     def compiled(signature: Any) -> Any:
         with _TURN.scope():
+            options["no_cpython_wrapper"] = _TURN.is_inner()
+            arguments = tuple(sigutils.normalize_signature(signature)[0])
+            if arguments in inner and not _TURN.is_inner():
+                inner.remove(arguments)
+                del dispatcher.overloads[arguments]
             return compile_one(signature)
 
-    return compiled
+    dispatcher.compile, dispatcher.add_overload = compiled, add_overload
+    return dispatcher
 
 
 @functools.cache
@@ -303,6 +336,8 @@ def _cache_class() -> Any:
                 return None
 
         def save_overload(self, sig: Any, data: Any) -> None:
+            if _TURN.is_inner():
+                return  # it has no door to Python
             try:
                 self._impl.locator.ensure_cache_path()
                 # Without turns, two processes that save two signatures at once can exchange their machine code.

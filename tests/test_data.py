@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -38,19 +39,20 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "CHUNK_ROWS", 500)
 
 
-@pytest.mark.usefixtures("small_shards")
-def test_engines_and_shards_give_the_same_bytes(tmp_path: Path) -> None:
+def test_engines_and_shards_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "SHARD_ROWS", 2_000)  # the plan tells the workers
+    monkeypatch.setattr("recombine.data.engines.SMALL_JOB_ROWS", 0)  # or there would be no worker
     made = make_plan("scan", ("length",), seed=1)
     assert len(made.shards) == 11
     run(made, tmp_path / "serial", engine="serial")
-    run(made, tmp_path / "processes", engine="processes", workers=1)
+    run(made, tmp_path / "processes", engine="processes", workers=2)
     for i in (2, 1, 3):
         run(made, tmp_path / "sharded", engine="serial", only=(i, 3))
     with pytest.raises(FileError, match="unfinished"):
         open_folder(tmp_path / "sharded")
     merge(tmp_path / "sharded")
     assert tree(tmp_path / "serial") == tree(tmp_path / "processes") == tree(tmp_path / "sharded")
-    assert recombine.verify(tmp_path / "serial").ok
+    assert recombine.verify(tmp_path / "serial", workers=1).ok
 
 
 @pytest.mark.usefixtures("small_shards")
@@ -138,34 +140,35 @@ def test_the_good_error_is_told_when_the_leftover_cannot_be_deleted(tmp_path: Pa
         raise KeyError("the good error")
 
 
-@pytest.mark.parametrize(("point", "every"), [("fsync", 13), ("rename", 13), ("unlink", 13), ("mkdir", 13), ("write", 120)])
-def test_killed_at_moments_of_each_kind(point: str, every: int) -> None:
+def test_killed_at_moments_of_each_kind() -> None:
     script = Path(__file__).parents[1] / "benchmarks" / "kill_points.py"
-    done = subprocess.run(
-        [sys.executable, str(script), point, "--every", str(every)], check=False, capture_output=True, text=True
-    )
+    points = ["fsync/13", "rename/13", "unlink/13", "mkdir/13", "write/120"]
+    done = subprocess.run([sys.executable, str(script), *points], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"killed at [1-9]", done.stdout)) == len(points)
 
 
-SIMPLE = [sys.executable, "-m", "recombine", "generate", "scan", "--split", "simple", "--format", "jsonl", "--out"]
+SIMPLE = ["generate", "scan", "--split", "simple", "--format", "jsonl", "--out"]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a command that nothing cut short."""
     folder = tmp_path_factory.mktemp("simple") / "whole"
-    subprocess.run([*SIMPLE, str(folder)], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "recombine", *SIMPLE, str(folder)], check=True, capture_output=True)
     return folder
 
 
 @pytest.mark.parametrize("moment", range(5))
 def test_kill_9_at_a_random_moment(tmp_path: Path, whole: Path, moment: int) -> None:
+    from recombine.cli import main
+
     out = tmp_path / "cut"
-    process = subprocess.Popen([*SIMPLE, str(out)], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-m", "recombine", *SIMPLE, str(out)], stdout=subprocess.DEVNULL)
     time.sleep(random.Random(moment).uniform(0.2, 1.5))
     process.kill()
     process.wait()
-    subprocess.run([*SIMPLE, str(out)], check=True, capture_output=True)
+    assert main([*SIMPLE, str(out)]) == 0
     assert tree(out) == tree(whole)
 
 

@@ -196,6 +196,16 @@ def test_grid_episodes_end_at_the_horizon_or_when_they_stray() -> None:
     assert env.step((gold + 1) % 6)[2]
 
 
+def test_a_step_that_pays_is_no_solution() -> None:
+    env = made("recombine/GSCAN-v0", goal="sequence", step_penalty=-0.5)
+    env.reset(seed=0)
+    for _ in range(200):
+        *_, reward, terminated, truncated, info = env.step(0)
+        if terminated or truncated:
+            break
+    assert (reward, info["accuracy"]) == (0.5, 0.0)
+
+
 def test_stop_forcing_is_told_and_never_masked() -> None:
     env = made("recombine/TowerFlipIt-v0", stop_forcing=True)
     plain = made("recombine/TowerFlipIt-v0")

@@ -40,9 +40,9 @@ def test_sets_are_held_out_and_as_fresh_as_can_be(name: str) -> None:
 def test_generate_evaluate_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed, share in ((11, 2), (12, 3)):
         suite = tmp_path / f"exam{seed}"
-        assert main(["generate", "--suite", "fresh", "--size", "12", "--seed", str(seed), "--out", str(suite)]) == 0
+        assert main(["generate", "--suite", "fresh", "--size", "6", "--seed", str(seed), "--out", str(suite)]) == 0
         assert f"seed {seed}" in capsys.readouterr().out
-        assert is_suite(suite) and open_suite(suite).title == {"suite": "fresh", "seed": seed, "size": 12}
+        assert is_suite(suite) and open_suite(suite).title == {"suite": "fresh", "seed": seed, "size": 6}
         answers = tmp_path / f"{seed}.jsonl"
         with answers.open("w") as out:
             for folder in open_suite(suite).folders:
@@ -67,7 +67,7 @@ def test_generate_evaluate_history(tmp_path: Path, capsys: pytest.CaptureFixture
     assert found["exams"][0]["mean"] < found["exams"][1]["mean"]
     assert main(["history", str(tmp_path / "reports")]) == 0
     assert "12" in capsys.readouterr().out
-    assert main(["generate", "--suite", "fresh", "--size", "13", "--seed", "11", "--out", str(tmp_path / "exam11")]) == 2
+    assert main(["generate", "--suite", "fresh", "--size", "7", "--seed", "11", "--out", str(tmp_path / "exam11")]) == 2
     assert main(["generate", "scan", "--suite", "fresh", "--out", str(tmp_path / "x")]) == 2
     assert main(["generate", "--out", str(tmp_path / "x")]) == 2
     assert main(["history", str(tmp_path / "exam11")]) == 2

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from recombine import kernels
 from recombine.families import OURS, family
 from recombine.testing import compare_golden, golden
 
@@ -18,7 +19,9 @@ FOLDER = Path(__file__).parent / "golden"
 
 
 @pytest.mark.parametrize("name", list(OURS))
-def test_golden(name: str) -> None:
+def test_golden(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are the same at both speeds, so machine code that lies on disk may make them."""
+    monkeypatch.setattr(kernels, "is_worth_compiling", lambda kernel, *_: kernels.is_ready(kernel))
     kept = json.loads((FOLDER / f"{name}.json").read_text())
     assert compare_golden(kept, golden(family(name))) == []
 

@@ -308,6 +308,20 @@ def test_pictures() -> None:
     assert empty.png()
 
 
+def test_pictures_that_are_kept_are_the_pictures_themselves() -> None:
+    """An object that was painted before is put down as it was. It looks as if it were painted anew, in every cell and over boxes."""
+    kinds = list(itertools.product(codes.SIZES, ("red", "yellow"), ("circle", "square", "cylinder")))
+    for shift in (0, 5):  # every kind in two cells, corners and edges among them
+        things = [Thing(size, color, shape, *divmod((i + shift) % 36, 6)) for i, (size, color, shape) in enumerate(kinds)]
+        for boxes in ((), (Thing(3, "blue", "box", 2, 1), Thing(2, "red", "box", 0, 4))):
+            canvas = draw(World(6, (*things, *boxes), 5, 5), "walk to it")
+            assert len(canvas.sprites) == len(things) if not boxes else 0 < len(canvas.sprites) < len(things)
+            kept = canvas.png()
+            assert kept == canvas.png()
+            canvas.sprites.clear()
+            assert kept == canvas.png()
+
+
 def test_words() -> None:
     world = World(4, (Thing(2, "red", "square", 0, 1), Thing(2, "blue", "box", 2, 2)), 3, 0, "north")
     text = describe(world)

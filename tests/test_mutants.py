@@ -19,4 +19,4 @@ def test_no_true_mutant_survives(name: str) -> None:
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    assert script.main(24, [name], None) == 0
+    assert script.main(12, [name], None) == 0

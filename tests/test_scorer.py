@@ -234,6 +234,7 @@ def test_a_scorer_may_load_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> 
         return loaded(name, False)
 
     monkeypatch.setattr(kernels, "_loaded", load)
+    monkeypatch.setattr(kernels, "_READY", {})
     monkeypatch.setattr(kernels, "is_loaded", lambda _name: False)
     identifier = recombine.load("lexicon", size=1).job.id(0)
     for compiled in (False, True):

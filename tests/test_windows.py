@@ -169,6 +169,7 @@ def test_without_numba_kernels_run_interpreted_and_one_line_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(kernels, "has_numba", lambda: False)
+    monkeypatch.setattr(kernels, "_READY", {})
     kernels._say_once.cache_clear()
     for _ in range(2):
         assert kernels.load("recombine.draws", True) is kernels.load("recombine.draws", False)

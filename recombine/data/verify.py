@@ -141,21 +141,25 @@ def _results(
     workers = min(workers or os.cpu_count() or 1, len(numbers))
     if workers <= 1 or rows <= SMALL_JOB_ROWS // 4:
         for number in numbers:
-            result = _check_shard(str(folder.path), number, sample)
+            result = _check_shard(folder, number, sample)
             tick(result.rows)
             yield number, result
         return
     with pool(workers) as checkers:
-        futures = {number: checkers.submit(_check_shard, str(folder.path), number, sample) for number in numbers}
+        futures = {number: checkers.submit(_check_shard_at, str(folder.path), number, sample) for number in numbers}
         for number, future in futures.items():
             result = future.result()
             tick(result.rows)
             yield number, result
 
 
-def _check_shard(path: str, number: int, sample: int | None) -> _ShardResult:
-    """Everything that can be said of one file alone; runs in a worker."""
-    folder = open_folder(path)
+def _check_shard_at(path: str, number: int, sample: int | None) -> _ShardResult:
+    """`_check_shard` in a worker."""
+    return _check_shard(open_folder(path), number, sample)
+
+
+def _check_shard(folder: Folder, number: int, sample: int | None) -> _ShardResult:
+    """Everything that can be said of one file alone."""
     shard = folder.plan.shards[number]
     part = folder.plan.parts[shard.part]
     result = _ShardResult()

@@ -30,14 +30,18 @@ EDITS: tuple[str, ...] = (
 )  # fmt: skip
 """The edits by number."""
 Grid = NDArray[np.int8]
+_COLOR_NUMBERS = {color: number for number, color in enumerate(COLORS, 1)}
+_SHAPE_NUMBERS = {shape: number for number, shape in enumerate(SHAPES, 1)}
 
 
 def grid_of(scene: Scene) -> Grid:
     """A world as [row, column, layer, field]."""
-    made = np.zeros((scene.size, scene.size, 2, 3), dtype=np.int8)
-    for t in scene.things:
-        made[t.row, t.column, int(t.is_box)] = (t.size, COLORS.index(t.color) + 1, SHAPES.index(t.shape) + 1)
-    return made
+    made = np.zeros((scene.size * scene.size * 2, 3), dtype=np.int8)
+    if scene.things:
+        made[[2 * (scene.size * t.row + t.column) + t.is_box for t in scene.things]] = [
+            (t.size, _COLOR_NUMBERS[t.color], _SHAPE_NUMBERS[t.shape]) for t in scene.things
+        ]
+    return made.reshape(scene.size, scene.size, 2, 3)
 
 
 def edit_text(row: int, column: int, layer: int, edit: int) -> str:
@@ -76,8 +80,11 @@ class AbstractEnv(gym.Env[Any, Any]):
             "demonstrations": spaces.Box(0, 4, (shown_pairs, 2, *world), np.int8), "test": spaces.Box(0, 4, world, np.int8),
             "now": spaces.Box(0, 4, world, np.int8),
         })  # fmt: skip
-        self.action_space = spaces.MultiDiscrete([side, side, 2, len(EDITS)])
+        self.bounds = [side, side, 2, len(EDITS)]
+        self.action_space = spaces.MultiDiscrete(self.bounds)
         self.state: EditState | None = None
+        self.shown: Grid
+        self.test: Grid
         self.example: Example | None = None
 
     def reset(
@@ -95,16 +102,20 @@ class AbstractEnv(gym.Env[Any, Any]):
             index = given.get("index")
             self.example = self.rows[int(self.np_random.integers(len(self.rows))) if index is None else int(index)]
         self.state = EditState(self.example, self.settings)
+        task = self.state.task
+        self.shown = np.array([[grid_of(before), grid_of(after)] for before, after in task.demonstrations])
+        self.test = grid_of(task.test)
         return self._seen(), {"id": self.example.id, "error": ""}
 
     def step(self, action: Any) -> tuple[dict[str, Grid], float, bool, bool, dict[str, Any]]:
         """One edit."""
         if self.state is None or self.state.is_over or self.example is None:
             raise UsageError("no episode is under way: call reset() first.")
-        if not self.action_space.contains(np.asarray(action)):
+        numbers = np.asarray(action)
+        is_listed = numbers.shape == (4,) and numbers.dtype.kind in "iu"
+        if not is_listed or not all(0 <= number < most for number, most in zip(numbers.tolist(), self.bounds, strict=True)):
             raise UsageError(f"action {shown(action)} is none: it takes (row, column, layer, edit) inside {self.action_space}.")
-        row, column, layer, edit = (int(number) for number in np.asarray(action))
-        reward, is_over, info = self.state.act(edit_text(row, column, layer, edit))
+        reward, is_over, info = self.state.act(edit_text(*numbers.tolist()))
         is_cut = is_over and info["error"] == "never_stopped"
         told = {"id": self.example.id, "error": info["error"], "text": info["said"], "solved": info["solved"]}
         return self._seen(), reward, is_over and not is_cut, is_cut, told
@@ -112,9 +123,7 @@ class AbstractEnv(gym.Env[Any, Any]):
     def _seen(self) -> dict[str, Grid]:
         if self.state is None:
             raise UsageError("no episode is under way: call reset() first.")
-        task = self.state.task
-        pairs = np.stack([np.stack([grid_of(before), grid_of(after)]) for before, after in task.demonstrations])
-        return {"demonstrations": pairs, "test": grid_of(task.test), "now": grid_of(self.state.scene)}
+        return {"demonstrations": self.shown.copy(), "test": self.test.copy(), "now": grid_of(self.state.scene)}
 
     def render(self) -> Any:
         """The demonstrations, the test input and the world as it stands."""

@@ -35,6 +35,9 @@ from recombine.envs.engine import (
 )
 from recombine.errors import UnknownName, UsageError, shown
 
+_FIRST = np.zeros(1, np.int64)
+"""The only place of a single environment."""
+
 
 class SingleEnv(gym.Env[Observation, Any]):
     """One episode at a time. `reset(options={"id": …})` or `{"index": …}` picks the instance; otherwise it is drawn.
@@ -71,24 +74,29 @@ class SingleEnv(gym.Env[Observation, Any]):
                 )
         elif row is None:
             row = int(self.np_random.integers(len(self.engine.ids)))
-        self.engine.restart(np.zeros(1, np.int64), np.array([row]))
+        self.engine.restart(_FIRST, np.array([row]))
         self.running = self.begun = True
-        return self._observed(), self._told(self._standing())
+        return self.engine.observe_one(), self._standing()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """One action; the episode ends when one of the two flags is set."""
         if not self.running:
             raise UsageError("no episode is under way: call reset() first.")
-        single = np.asarray(action)
-        if single.size != 1:
-            raise UsageError(f"a step takes one action, but {shown(action)} was given.")
-        result = self.engine.advance(single.reshape(1))
-        facts = {**self._standing(), **result.facts}
-        terminated, truncated = bool(result.terminated[0]), bool(result.truncated[0])
+        reward, terminated, truncated, facts, final = self.engine.advance_one(self._number(action))
+        info = {**self._standing(), **facts}
         if terminated or truncated:
-            facts.update(result.final)
+            info.update(final)
             self.running = False
-        return self._observed(), float(result.rewards[0]), terminated, truncated, self._told(facts)
+        return self.engine.observe_one(), reward, terminated, truncated, info
+
+    def _number(self, action: Any) -> int:
+        """The number of an action: an integer, or an array or list of one integer."""
+        single = action if isinstance(action, np.integer) else np.asarray(action)
+        if single.size == 1 and single.dtype.kind in "iu":
+            number = int(single.item())
+            if 0 <= number < self.action_space.n:
+                return number
+        raise UsageError(f"an action is an integer from 0 to {self.action_space.n - 1}, but {shown(action)} was given.")
 
     @property
     def action_names(self) -> Sequence[str]:
@@ -119,33 +127,20 @@ class SingleEnv(gym.Env[Observation, Any]):
         self.begun = True
         self.np_random, self.cursor = copy.deepcopy(generator), copy.copy(cursor)
 
-    def _observed(self) -> Observation:
-        return {name: values[0] for name, values in self.engine.observe().items()}
-
     def _standing(self) -> dict[str, Any]:
-        facts: dict[str, Any] = dict(self.engine.standing())
+        facts = self.engine.standing_one()
         if self.with_masks:
-            facts["action_mask"] = self.engine.masks()
+            facts["action_mask"] = self.action_masks()
         if self.cursor is not None:
-            facts["remaining"] = np.array([self.cursor.remaining])
+            facts["remaining"] = self.cursor.remaining
         if self.render_mode == "ansi":
-            facts["text"] = np.array([self.engine.text(0)], dtype=object)
+            facts["text"] = self.engine.text(0)
         return facts
-
-    def _told(self, facts: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: _plain(values) for name, values in facts.items()}
 
 
 def _explained(engine: Engine, place: int) -> str:
     """The text picture with its legend."""
     return f"{engine.text(place)}\n{engine.legend}"
-
-
-def _plain(values: Any) -> Any:
-    """The only place's value: Python scalars and strings, or a row of an array."""
-    if isinstance(values, dict):
-        return {name: _plain(part) for name, part in values.items()}
-    return values[0].item() if isinstance(values[0], np.generic) else values[0]
 
 
 class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):

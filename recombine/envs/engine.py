@@ -13,6 +13,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine import kernels
 from recombine.errors import UnknownName, UsageError, shown
 
 Flags = NDArray[np.bool_]
@@ -30,8 +31,18 @@ class Result(NamedTuple):
     final: dict[str, NDArray[Any]]
 
 
+class OneResult(NamedTuple):
+    """One step where there is one place: a `Result` in plain Python values."""
+
+    reward: float
+    terminated: bool
+    truncated: bool
+    facts: dict[str, Any]
+    final: dict[str, Any]
+
+
 class Engine(Protocol):
-    """Episodes in n places, stepped together."""
+    """Episodes in n places, stepped together. The methods in `_one` do the same where there is one place, with plain values."""
 
     observation_space: gym.spaces.Dict
     action_space: gym.spaces.Discrete
@@ -49,11 +60,20 @@ class Engine(Protocol):
     def advance(self, actions: Numbers) -> Result:
         """One step of every episode under way; places without one stay as they are, with reward 0."""
 
+    def advance_one(self, action: int) -> OneResult:
+        """One step of the only place; the action is one of the action space."""
+
     def observe(self) -> dict[str, Any]:
         """What the agents see now: new arrays with one row per place (a tuple of strings for text)."""
 
+    def observe_one(self) -> Observation:
+        """What the agent of the only place sees: new arrays, or a string."""
+
     def standing(self) -> dict[str, NDArray[Any]]:
         """Infos that hold during whole episodes and after resets, by name."""
+
+    def standing_one(self) -> dict[str, Any]:
+        """`standing` of the only place."""
 
     def masks(self) -> Any:
         """Validity of the actions now: (places, actions) booleans, or a mapping of such factors."""
@@ -79,6 +99,22 @@ class Engine(Protocol):
     @property
     def legend(self) -> str:
         """How to read the text pictures."""
+
+
+class Pace:
+    """Whether an engine steps by compiled code. Left open (None), it does if machine code lies on disk, or once compiling pays."""
+
+    def __init__(self, kernel_name: str, compiled: bool | None, compile_from: int) -> None:
+        self.name, self.compile_from = kernel_name, compile_from
+        self.is_open = compiled is None and not kernels.is_ready(kernel_name)
+        self.compiled = not self.is_open if compiled is None else compiled
+        self.kernel = kernels.load(kernel_name, self.compiled)
+
+    def count(self) -> None:
+        """One interpreted step more. Steps count from the start of the process, over all environments."""
+        if self.is_open and kernels.is_worth_compiling(self.name, 1, self.compile_from, self.compile_from):
+            self.is_open, self.compiled = False, kernels.has_numba()
+            self.kernel = kernels.load(self.name, self.compiled)
 
 
 @dataclass(frozen=True)

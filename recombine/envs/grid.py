@@ -6,7 +6,7 @@ import functools
 import io
 import string
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
@@ -16,10 +16,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from recombine import kernels
 from recombine.core import Example, Problem
 from recombine.envs.base import BatchedEnv, SingleEnv
-from recombine.envs.engine import Numbers, Result, completed, objects
+from recombine.envs.engine import Numbers, OneResult, Pace, Result, completed, objects
+from recombine.envs.grid_kernel import Gold, Places, Results
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
@@ -42,6 +42,8 @@ HORIZON = 120
 DEFAULT_SIZE = 1_000
 MAX_TEXT = 320
 _KERNEL = "recombine.envs.grid_kernel"
+COMPILE_FROM_STEPS = 20_000
+"""So many interpreted steps take about as long as compiling the kernel does."""
 
 
 @dataclass(frozen=True)
@@ -98,25 +100,6 @@ def _embedded(name: str, split: str | None, part: str, size: int) -> GridInstanc
     return GridInstances.of(source.example(batch, row) for row in range(len(batch)))
 
 
-@dataclass
-class GridStates:
-    """Episodes under way."""
-
-    rows: Numbers
-    things: Numbers
-    counts: Numbers
-    boards: Numbers
-    grids: Numbers
-    agents: Numbers
-    clocks: Numbers
-    faithful: NDArray[np.bool_]
-    active: NDArray[np.bool_]
-
-    def copy(self) -> GridStates:
-        """The same episodes, independent from now on."""
-        return replace(self, **{name: value.copy() for name, value in vars(self).items()})
-
-
 class GridEngine:
     """Episodes of a grid family in n places: six actions of the agent, and STOP."""
 
@@ -140,7 +123,7 @@ class GridEngine:
             raise UsageError(f"horizon is {shown(horizon)}, but must be a positive integer.")
         self.instances, self.goal, self.horizon, self.step_penalty = instances, goal, horizon, float(step_penalty)
         self.order, self.text_form = ORDERS[name], text
-        self.compiled = kernels.is_ready(_KERNEL) if compiled is None else compiled
+        self.pace = Pace(_KERNEL, compiled, COMPILE_FROM_STEPS)
         self.ids = instances.ids
         self.grid = int(instances.grids.max())
         self._check_kinds()
@@ -155,8 +138,10 @@ class GridEngine:
         self.observation_space = spaces.Dict(seen)
         self.names, self.commands = objects(instances.ids), objects(instances.commands)
         self.errors = objects(("", *OUTCOMES[1:], "stopped_early", "never_stopped"))
-        self.ends = self._ends()
-        self.states: GridStates
+        self.rule = np.array([goal == "sequence", horizon], np.int64)
+        self.gold = self._gold()
+        self.states: Places
+        self.results: Results
 
     def _check_kinds(self) -> None:
         """An error if an object has a shape or colour without a bit: compiled code writes bits without looking."""
@@ -166,28 +151,24 @@ class GridEngine:
             if len(kinds) and max(int(shapes[kinds[:, 2]].max()), int(colors[kinds[:, 1]].max())) >= self.order.depth:
                 raise UsageError(f"{shown(data.ids[i])} has an object of a kind that this benchmark does not know.")
 
-    def _ends(self) -> tuple[Numbers, Numbers]:
-        """Where things and agents stand after the gold actions."""
+    def _gold(self) -> Gold:
+        """The gold actions of each instance, and where things and agents stand after them."""
         data = self.instances
         things, agents = data.things.copy(), data.agents.copy()
         boards = np.zeros((len(data.ids), MAX_GRID), np.int64)
-        kernel = self.kernel
+        kernel = self.pace.kernel
         kernel.restart(things, data.counts, boards, data.grids, np.arange(len(data.ids)))
         kernel.replay(things, data.counts, boards, data.grids, agents, data.golds, data.lengths)
-        return things, agents
-
-    @property
-    def kernel(self) -> Any:
-        """The functions that step the episodes."""
-        return kernels.load(_KERNEL, self.compiled)
+        return Gold(data.golds, data.lengths, things, agents)
 
     def begin(self, places: int) -> None:
         """Make room; every place shows the first instance until it is restarted."""
         data, first = self.instances, np.zeros(places, np.int64)
-        self.states = GridStates(
+        self.states = Places(
             first, data.things[first], data.counts[first], np.zeros((places, MAX_GRID), np.int64), data.grids[first],
             data.agents[first], np.zeros(places, np.int64), np.ones(places, np.bool_), np.zeros(places, np.bool_),
         )  # fmt: skip
+        self.results = _results(places)
         self.restart(np.arange(places), first)
         self.states.active[:] = False
 
@@ -197,76 +178,78 @@ class GridEngine:
         states.rows[which], states.things[which], states.counts[which] = rows, data.things[rows], data.counts[rows]
         states.grids[which], states.agents[which], states.clocks[which] = data.grids[rows], data.agents[rows], 0
         states.faithful[which], states.active[which] = True, True
-        self.kernel.restart(states.things, states.counts, states.boards, states.grids, which)
-
-    def reached(self) -> NDArray[np.bool_]:
-        """Whether each place is where the command leads: objects and agent in the gold cells; or all gold actions done."""
-        states, data = self.states, self.instances
-        if self.goal == "sequence":
-            done: NDArray[np.bool_] = states.faithful & (states.clocks == data.lengths[states.rows])
-            return done
-        things, agents = self.ends
-        at_home = (states.things == things[states.rows]).all((1, 2))
-        here: NDArray[np.bool_] = at_home & (states.agents[:, :2] == agents[states.rows, :2]).all(1)
-        return here
+        self.pace.kernel.restart(states.things, states.counts, states.boards, states.grids, which)
 
     def advance(self, actions: Numbers) -> Result:
         """One step of every episode under way. STOP ends it; an impossible action changes nothing and is named."""
-        states, data, n = self.states, self.instances, len(self.states.rows)
+        states, n = self.states, len(self.states.rows)
         wanted = np.asarray(actions)
         if wanted.shape != (n,) or wanted.dtype.kind not in "iu" or wanted.min() < 0 or wanted.max() > STOP:
             raise UsageError(f"actions are {n} integers from 0 to {STOP}, but {shown(wanted.tolist())} was given.")
-        taken, active = wanted.astype(np.int64), states.active.copy()
-        stops = active & (taken == STOP)
-        solved = stops & self.reached() if stops.any() else stops
-        expected = data.golds[states.rows, np.minimum(states.clocks, data.golds.shape[1] - 1)]
-        follows = (states.clocks < data.lengths[states.rows]) & (taken == expected)
-        errors = np.zeros(n, np.int64)
-        self.kernel.advance(
-            states.things, states.counts, states.boards, states.grids, states.agents, states.clocks, active, taken, errors
-        )
-        states.faithful &= follows | stops | ~active
-        strayed = active & ~stops & ~states.faithful if self.goal == "sequence" else np.zeros(n, np.bool_)
-        late = active & ~stops & ~strayed & (states.clocks >= self.horizon)
-        rewards = np.where(solved, 1.0, np.where(active & ~stops, 0.0 - self.step_penalty, 0.0))
-        errors[(stops & ~solved) | strayed], errors[late] = len(OUTCOMES), len(OUTCOMES) + 1
-        states.active &= ~(stops | strayed | late)
-        facts = {"error": self.errors[errors], "action_taken": taken, "step": states.clocks.copy()}
-        return Result(rewards, stops | strayed, late, facts, {"accuracy": solved.astype(np.float64)})
+        taken, results = wanted.astype(np.int64), _results(n)
+        self.pace.kernel.advance(self.rule, self.step_penalty, states, self.gold, taken, results)
+        facts = {"error": self.errors[results.errors], "action_taken": taken, "step": states.clocks.copy()}
+        final = {"accuracy": (results.ended[:, 0] & (results.errors == 0)).astype(np.float64)}
+        return Result(results.rewards, results.ended[:, 0].copy(), results.ended[:, 1].copy(), facts, final)
+
+    def advance_one(self, action: int) -> OneResult:
+        """`advance` where there is one place."""
+        self.pace.count()
+        states, results = self.states, self.results
+        self.pace.kernel.advance(self.rule, self.step_penalty, states, self.gold, np.array([action]), results)
+        (reward,), ((terminated, truncated),) = results.rewards.tolist(), results.ended.tolist()
+        facts = {"error": self.errors[results.errors[0]], "action_taken": action, "step": states.clocks.item()}
+        return OneResult(reward, terminated, truncated, facts, {"accuracy": float(terminated and results.errors[0] == 0)})
+
+    def _tensors(self) -> NDArray[np.int8]:
+        """The worlds in the bit order of the published models."""
+        states = self.states
+        if self.pace.compiled:
+            bits = np.zeros((len(states.rows), self.grid, self.grid, self.order.depth), np.int8)  # signed: this is no image
+            self.pace.kernel.look(states.things, states.counts, states.agents, *bits_of(self.order), bits)
+            return bits
+        return tensors(self.grid, states.things, states.counts, states.agents, self.order).view(np.int8)
 
     def observe(self) -> dict[str, Any]:
-        """World tensors in the bit order of the published models, and commands."""
+        """World tensors and commands."""
         states = self.states
-        if self.compiled:
-            bits = np.zeros((len(states.rows), self.grid, self.grid, self.order.depth), np.int8)  # signed: this is no image
-            self.kernel.look(states.things, states.counts, states.agents, *bits_of(self.order), bits)
-        else:
-            bits = tensors(self.grid, states.things, states.counts, states.agents, self.order).view(np.int8)
-        seen: dict[str, Any] = {"grid": bits}
+        seen: dict[str, Any] = {"grid": self._tensors()}
         if self.text_form == "tokens":
             seen["tokens"] = self.tokens[states.rows]
         else:
             seen["sentence"] = tuple(self.instances.commands[row] for row in states.rows.tolist())
         return seen
 
+    def observe_one(self) -> dict[str, Any]:
+        """`observe` where there is one place."""
+        row = self.states.rows.item()
+        if self.text_form == "tokens":
+            return {"grid": self._tensors()[0], "tokens": self.tokens[row].copy()}
+        return {"grid": self._tensors()[0], "sentence": self.instances.commands[row]}
+
     def standing(self) -> dict[str, NDArray[Any]]:
         """Id and command of each place's instance."""
         return {"id": self.names[self.states.rows], "sentence": self.commands[self.states.rows]}
+
+    def standing_one(self) -> dict[str, Any]:
+        """`standing` where there is one place."""
+        row = self.states.rows.item()
+        return {"id": self.ids[row], "sentence": self.instances.commands[row]}
 
     def masks(self) -> NDArray[np.bool_]:
         """Actions that do not bump into anything."""
         states = self.states
         out = np.zeros((len(states.rows), STOP + 1), np.bool_)
-        self.kernel.masks(states.things, states.counts, states.boards, states.grids, states.agents, out)
+        self.pace.kernel.masks(states.things, states.counts, states.boards, states.grids, states.agents, out)
         return out
 
-    def state(self) -> GridStates:
+    def state(self) -> Places:
         """The episodes, copied."""
-        return self.states.copy()
+        return Places(*(values.copy() for values in self.states))
 
-    def set_state(self, state: GridStates) -> None:
+    def set_state(self, state: Places) -> None:
         """Go on from a copy."""
-        self.states = state.copy()
+        self.states = Places(*(values.copy() for values in state))
 
     def world(self, place: int) -> World:
         """The world of a place as it stands."""
@@ -296,6 +279,11 @@ class GridEngine:
     def legend(self) -> str:
         """How to read the map."""
         return LEGEND
+
+
+def _results(places: int) -> Results:
+    """Room for what one step gives."""
+    return Results(np.zeros(places, np.float64), np.zeros((places, 2), np.bool_), np.zeros(places, np.int64))
 
 
 class Arguments(TypedDict, total=False):
@@ -333,7 +321,7 @@ class GridEnv(SingleEnv):
     `goal`: "end_state" (objects and agent stand where the gold actions lead; the manner is free) or "sequence" (exactly the gold
     actions, so adverbs count; the first deviation ends the episode). Impossible actions change nothing; `info["error"]` names
     them. Worlds come from the family (`split`, `part`) or from an originally released file (`data`). `compiled`: whether to
-    step by compiled code; left out, it is used if it lies on disk already.
+    step by compiled code; left out, it is used if it lies on disk already, or after so many steps that compiling pays.
     """
 
     ACTION_NAMES = ACTION_NAMES

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recombine.core import FILES, Problem
 from recombine.envs.base import BatchedEnv, SingleEnv
-from recombine.envs.engine import Numbers, Result, completed, objects
+from recombine.envs.engine import Numbers, OneResult, Pace, Result, completed, objects
 from recombine.envs.words import ID_COUNT, MAX_WORDS, word_ids
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family
@@ -42,6 +42,8 @@ TEXT_FORMS: tuple[TextForm, ...] = ("tokens", "string")
 MAX_TEXT = 320
 DEFAULT_SIZE = 1_000
 """Embedded instances that are drawn unless `size` says otherwise."""
+COMPILE_FROM_STEPS = 10_000
+"""So many interpreted steps take about as long as compiling the kernels does."""
 
 
 def load_instances(
@@ -82,7 +84,7 @@ class LilGymEngine:
     """Episodes of lilGym in n places. The observation is the half-size image or the items, the statement and the target."""
 
     def __init__(
-        self, instances: Instances, setting: Setting, text: TextForm = "tokens", compiled: bool = False, sight: Sight = "image",
+        self, instances: Instances, setting: Setting, text: TextForm = "tokens", compiled: bool | None = None, sight: Sight = "image",
         resolution: Resolution = "half",
     ) -> None:  # fmt: skip
         if len(instances) == 0:
@@ -94,7 +96,8 @@ class LilGymEngine:
         if resolution not in RESOLUTIONS:
             raise UnknownName("resolution", resolution, RESOLUTIONS)
         self.sight, self.resolution = sight, resolution
-        self.instances, self.setting, self.text_form, self.compiled = instances, setting, text, compiled
+        self.instances, self.setting, self.text_form = instances, setting, text
+        self.pace = Pace(episodes.KERNEL_NAME, compiled, COMPILE_FROM_STEPS)
         self.ids = instances.ids
         self.action_space = spaces.Discrete(setting.action_count)
         seen: dict[str, spaces.Space[Any]] = {
@@ -118,7 +121,7 @@ class LilGymEngine:
     def begin(self, places: int) -> None:
         """Make room; every place shows the first instance until it is restarted."""
         first = np.zeros(places, np.int64)
-        self.states = episodes.begin(self.setting, self.instances, first, self.sight == "image", self.compiled)
+        self.states = episodes.begin(self.setting, self.instances, first, self.sight == "image", self.pace.compiled)
         self.states.active[:] = False
 
     def restart(self, which: Numbers, rows: Numbers) -> None:
@@ -139,6 +142,21 @@ class LilGymEngine:
         final = {"accuracy": solved.astype(np.float64), "accuracy_nosf": (solved & ~outcome.forced).astype(np.float64)}
         return Result(outcome.rewards, terminated, truncated, facts, final)
 
+    def advance_one(self, action: int) -> OneResult:
+        """`advance` where there is one place."""
+        self.pace.count()
+        states = self.states
+        states.compiled = self.pace.compiled
+        reward, terminated, truncated, error, forced = episodes.advance_one(states, action)
+        facts = {
+            "error": ERRORS[error],
+            "forced_action": 0 if forced else -1,
+            "action_taken": 0 if forced else action,
+            "step": states.clocks.item(),
+        }
+        final = {"accuracy": float(reward > 0), "accuracy_nosf": float(reward > 0 and not forced)}
+        return OneResult(reward, terminated, truncated, facts, final)
+
     def observe(self) -> dict[str, Any]:
         """Images or items (with -1 where there is none), word ids or strings, and targets."""
         rows = self.states.rows
@@ -150,10 +168,26 @@ class LilGymEngine:
         seen["target"] = self.instances.targets[rows].astype(np.int64)
         return seen
 
+    def observe_one(self) -> dict[str, Any]:
+        """`observe` where there is one place."""
+        row = self.states.rows.item()
+        seen: dict[str, Any] = {self.sight: episodes.view_one(self.states, self.sight, self.resolution)}
+        if self.text_form == "tokens":
+            seen["tokens"] = self.tokens[row].copy()
+        else:
+            seen["sentence"] = self.instances.sentences[row]
+        seen["target"] = np.int64(self.instances.targets[row])
+        return seen
+
     def standing(self) -> dict[str, NDArray[Any]]:
         """Id, sentence and target of each place's instance."""
         rows = self.states.rows
         return {"id": self.names[rows], "sentence": self.sentences[rows], "target": self.instances.targets[rows]}
+
+    def standing_one(self) -> dict[str, Any]:
+        """`standing` where there is one place."""
+        row = self.states.rows.item()
+        return {"id": self.ids[row], "sentence": self.instances.sentences[row], "target": self.instances.targets.item(row)}
 
     def masks(self) -> Any:
         """Valid actions; at native resolution as factors (`type`, `add`, `remove`)."""
@@ -225,7 +259,7 @@ DEFAULTS: Arguments = {
 }  # fmt: skip
 
 
-def make_engine(kind: Kind, start: Start, compiled: bool, given: Arguments) -> LilGymEngine:
+def make_engine(kind: Kind, start: Start, compiled: bool | None, given: Arguments) -> LilGymEngine:
     """The engine behind an environment, with the default of every argument that is not given."""
     asked = completed(DEFAULTS, given)
     forced = bool(asked["stop_forcing"])
@@ -247,12 +281,13 @@ class LilGymEnv(SingleEnv):
     ids) or "string". `sight`: "image", or "scene" for the items as (box, x, y, size, colour, shape) and no picture.
     `resolution`: images of 190 × 50 pixels ("half", as the released code) or 380 × 100 ("full", as the paper). `step_cost` is δ. With
     `stop_forcing`, an action taken where the target already holds is replaced by STOP and told in
-    `info["forced_action"]` (0, else -1); masks never do that. `info["error"]` names what went wrong.
+    `info["forced_action"]` (0, else -1); masks never do that. `info["error"]` names what went wrong. `compiled`: whether to step by
+    compiled code; left out, it is used if it lies on disk already, or after so many steps that compiling pays.
     """
 
     def __init__(
         self, kind: Kind, start: Start, evaluate: bool = False, masks: bool = True, render_mode: str | None = None,
-        compiled: bool = False, **given: Unpack[Arguments],
+        compiled: bool | None = None, **given: Unpack[Arguments],
     ) -> None:  # fmt: skip
         super().__init__(make_engine(kind, start, compiled, given), render_mode, evaluate, masks)
 

@@ -5,10 +5,10 @@ Marks are painted in order. Lengths are in points.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Anchor = Literal["start", "middle", "end"]
 FONT = "Inter, 'Helvetica Neue', Arial, sans-serif"
@@ -32,11 +32,24 @@ class Mark:
     bold: bool = False
 
 
+class Sprite(NamedTuple):
+    """Marks that lie in a square by themselves, on one colour. `name` says what they are; equal names, equal looks."""
+
+    name: Hashable
+    first: int
+    stop: int
+    x: int
+    y: int
+    side: int
+    ground: str
+
+
 @dataclass
 class Canvas:
     """A picture under construction: `rect`, `ellipse`, … add marks; `svg` and `png` paint them all.
 
     `backdrop`: the places of marks that come back in other pictures and lie below all others; `png` keeps them painted.
+    `sprites`: marks that come back together, each on a square of one colour; `png` keeps the painted squares.
     """
 
     width: float
@@ -45,6 +58,7 @@ class Canvas:
     title: str = ""
     marks: list[Mark] = field(default_factory=list)
     backdrop: range = range(0)
+    sprites: list[Sprite] = field(default_factory=list)
 
     def rect(self, x: float, y: float, w: float, h: float, **style: Any) -> None:
         """A rectangle by its top-left corner; `radius` rounds the corners."""
@@ -79,7 +93,7 @@ class Canvas:
         """The picture as PNG bytes (needs Pillow)."""
         from recombine.grid.pixels import png_of
 
-        return png_of(round(self.width), round(self.height), self.background, self.marks, self.backdrop)
+        return png_of(round(self.width), round(self.height), self.background, self.marks, self.backdrop, self.sprites)
 
 
 def _number(value: float) -> str:

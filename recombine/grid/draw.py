@@ -6,12 +6,14 @@ import textwrap
 from collections.abc import Sequence
 from functools import cache
 
-from recombine.grid.canvas import Canvas
+from recombine.grid.canvas import Canvas, Sprite
 from recombine.grid.codes import HEADINGS
 from recombine.grid.world import Thing, World
 
 CELL = 64.0
 MARGIN = 22.0
+LINE_ROOM = 3
+"""Pixels at the edges of a cell that its object leaves to the lines of the grid."""
 PAPER, GRID_LINE, INK, FAINT = "#fbfaf7", "#dcd8cf", "#2b2d33", "#8b877d"
 PAINT = {"red": "#dd5144", "blue": "#4a7bd8", "green": "#4aa564", "yellow": "#f0c043"}
 EDGE = {"red": "#a3342a", "blue": "#2f549c", "green": "#2f7344", "yellow": "#b58a17"}
@@ -48,10 +50,18 @@ def draw(world: World, caption: str = "", show_roles: bool = False, path: Sequen
     if len(path) > 1:
         points = [(MARGIN + (c + 0.5) * CELL, top + (r + 0.5) * CELL) for r, c in path]
         canvas.line(points, stroke=AGENT_EDGE, width=2.5, dash=6.0, opacity=0.75)
+    boxes = [thing for thing in world.things if thing.is_box]
+    is_plain = not roles and len(path) <= 1
     for thing in world.things:
         if not thing.is_box:
             x, y = _corner(thing.row, thing.column, top)
+            first = len(canvas.marks)
             paint_thing(canvas, thing, x + CELL / 2, y + CELL / 2, CELL)
+            if is_plain and not any(box.covers(thing.row, thing.column) for box in boxes):
+                name = thing.size, thing.color, thing.shape
+                place = int(x) + LINE_ROOM, int(y) + LINE_ROOM
+                side = int(CELL) - 2 * LINE_ROOM
+                canvas.sprites.append(Sprite(name, first, len(canvas.marks), *place, side, "#ffffff"))
     _paint_agent(canvas, world, top)
     _paint_legend(canvas, roles, top + side + MARGIN)
     return canvas

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from recombine import kernels
-from recombine.grid.codes import ANY, COLORS, PAIRWISE, RELATIONS, SHAPES, SIZE_WORDS, SUPERLATIVE
+from recombine.errors import UsageError
+from recombine.grid.codes import PAIRWISE, RELATIONS, SIZES, SUPERLATIVE
 from recombine.grid.world import Thing, World
 
 READINGS: Mapping[str, int] = MappingProxyType({"pairwise": PAIRWISE, "superlative": SUPERLATIVE})
@@ -69,36 +69,77 @@ def related(relation: str, a: Thing, b: Thing) -> bool:
 
 def fitting(world: World, phrase: Phrase, reading: str) -> tuple[int, ...]:
     """The indices of the objects that the phrase fits, relations ignored."""
-    members = [i for i, thing in enumerate(world.things) if phrase.admits(thing)]
-    if not phrase.size or not members:
-        return tuple(members)
-    sizes = [world.things[i].size for i in members]
-    low, high = min(sizes), max(sizes)
+    return _members(_fits(world, phrase, READINGS[reading]), len(world.things))
+
+
+def _members(found: int, count: int) -> tuple[int, ...]:
+    """The numbers of the bits that are set."""
+    return tuple([i for i in range(count) if found >> i & 1])
+
+
+def _fits(world: World, phrase: Phrase, reading: int) -> int:
+    """The objects that the phrase fits, as bits. Many readings of a command share their phrases, so they are kept."""
+    key = phrase.size, phrase.color, phrase.shape, reading
+    found = world.fits.get(key)
+    if found is None:
+        found = world.fits[key] = _found(world, phrase, reading)
+    return found
+
+
+def _found(world: World, phrase: Phrase, reading: int) -> int:
+    sets = world.sets
+    found = (1 << len(world.things)) - 1
+    if phrase.color:
+        found &= sets.get(("color", phrase.color), 0)
+    if phrase.shape:
+        found &= sets.get(("shape", phrase.shape), 0)
+    if not phrase.size or not found:
+        return found
+    sizes = [size for size in SIZES if sets.get(("size", size), 0) & found]
     is_small = phrase.size == "small"
-    if READINGS[reading] == PAIRWISE:
-        return tuple(i for i in members if (world.things[i].size < high if is_small else world.things[i].size > low))
-    return tuple(i for i in members if world.things[i].size == (low if is_small else high))
+    # Pairwise, all but the largest of a class are small; by the superlative, the smallest alone.
+    if reading == PAIRWISE:
+        return found & ~sets["size", sizes[-1] if is_small else sizes[0]]
+    return found & sets["size", sizes[0] if is_small else sizes[-1]]
+
+
+def _relatives(world: World, relation: str, i: int) -> int:
+    """The objects to which object i stands in the relation, as bits; never itself."""
+    it = world.things[i]
+    if relation != "inside":
+        return world.sets[relation, getattr(it, relation)] & ~(1 << i)
+    found = world.fits.get(i)
+    if found is None:
+        boxes = [b for b, thing in enumerate(world.things) if b != i and thing.is_box and thing.covers(it.row, it.column)]
+        found = world.fits[i] = sum(1 << b for b in boxes)
+    return found
 
 
 def referents(world: World, description: Description, reading: str) -> tuple[int, ...]:
-    """The objects that the description can mean, all its phrases bound to different objects (the kernels' matcher)."""
-    import numpy as np
+    """The objects that the description can mean, all its phrases bound to different objects."""
+    if world.problems:
+        raise UsageError(f"nothing can be said of this world: {'; '.join(world.problems[:3])}.")
+    fits = [_fits(world, phrase, READINGS[reading]) for phrase in description.phrases]
+    roots = _members(fits[0], len(world.things))
+    if len(fits) == 1 or not all(fits):
+        return roots if all(fits) else ()
+    return tuple([root for root in roots if _is_bindable(world, description, fits, [root], 1 << root)])
 
-    kernel = kernels.for_calls("recombine.grid.kernel")
-    things, n, _ = world.arrays()
-    sets = np.zeros((5, max(5, world.size)), dtype=np.int64)
-    everything = kernel.index_things(things, n, sets)
-    nodes = len(description.phrases)
-    fits = np.zeros(nodes, dtype=np.int64)
-    for k, phrase in enumerate(description.phrases):
-        color = COLORS.index(phrase.color) if phrase.color else ANY
-        shape = SHAPES.index(phrase.shape) if phrase.shape else ANY
-        fits[k] = kernel.phrase(sets, everything, SIZE_WORDS.index(phrase.size), color, shape, READINGS[reading])
-    parent = np.array(description.parents, dtype=np.int64)
-    relation = np.array([RELATIONS.index(r) if r else -1 for r in description.relations], dtype=np.int64)
-    scratch = np.zeros((2, nodes), dtype=np.int64)
-    found = int(kernel.referents(things, sets, fits, parent, relation, nodes, scratch[0], scratch[1]))
-    return tuple(i for i in range(n) if found >> i & 1)
+
+def _is_bindable(world: World, description: Description, fits: Sequence[int], chosen: list[int], used: int) -> bool:
+    """Whether the phrases after the chosen objects can be bound to others."""
+    k = len(chosen)
+    left = fits[k] & ~used
+    if left:
+        left &= _relatives(world, description.relations[k], chosen[description.parents[k]])
+    if k == len(fits) - 1:
+        return left != 0
+    while left:
+        bit = left & -left
+        left ^= bit
+        if _is_bindable(world, description, fits, [*chosen, bit.bit_length() - 1], used | bit):
+            return True
+    return False
 
 
 def bindings(world: World, description: Description, reading: str, limit: int = 1000) -> list[tuple[int, ...]]:
@@ -128,7 +169,7 @@ def misfits(world: World, phrase: Phrase, thing: int, reading: str) -> tuple[str
     """The words of the phrase that are false of the object; a size word is judged within the phrase's own class."""
     it = world.things[thing]
     wrong = [word for word, true in ((phrase.color, it.color), (phrase.shape, it.shape)) if word not in ("", true)]
-    if not wrong and phrase.size and thing not in fitting(world, phrase, reading):
+    if not wrong and phrase.size and not _fits(world, phrase, READINGS[reading]) >> thing & 1:
         wrong.append(phrase.size)
     return tuple(wrong)
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from recombine.grid.canvas import Mark
+    from recombine.grid.canvas import Mark, Sprite
 
 OVERSAMPLING = 3
 SMALL_AREA = 160 * 160
 """Masks of up to so many pixels are kept by the thousand, larger ones by the dozen."""
 COMPRESSION = 3
 """The level of zlib: higher ones take twice the time for a sixth of the bytes, and filters help neither."""
+RGB, INDEXED = 2, 3
+"""Kinds of PNG files: three channels, or codes of a palette."""
 TILE = 64
 """Large masks are cut into tiles of this side, so that the empty inside of a frame is not painted."""
 
@@ -48,12 +50,41 @@ class Shape(NamedTuple):
     radius: float
 
 
-def png_of(width: int, height: int, background: str, marks: Sequence[Mark], first: range) -> bytes:
-    """The marks, painted in order on the background, as PNG bytes (needs Pillow). Those in `first` are painted before the others."""
+def png_of(
+    width: int, height: int, background: str, marks: Sequence[Mark], first: range, sprites: Sequence[Sprite] = ()
+) -> bytes:
+    """The marks, painted in order on the background, as PNG bytes (needs Pillow). Those in `first` are painted before the others.
+
+    The squares of sprites are kept painted. They may not overlap, and come in the order of their marks.
+    """
     image = _painted(width, height, background, tuple(marks[first.start : first.stop])).copy()
     _paint(image, marks[: first.start])
-    _paint(image, marks[first.stop :])
+    done = first.stop
+    for sprite in sprites:
+        _paint(image, marks[done : sprite.first])
+        image.paste(_square(image, marks, sprite), (sprite.x, sprite.y))
+        done = sprite.stop
+    _paint(image, marks[done:])
     return encode(image.tobytes(), width, height)
+
+
+_SQUARES: dict[tuple[Hashable, int, str], Any] = {}
+MOST_SQUARES = 1024
+
+
+def _square(image: Any, marks: Sequence[Mark], sprite: Sprite) -> Any:
+    """The painted square of a sprite."""
+    key = sprite.name, sprite.side, sprite.ground
+    found = _SQUARES.get(key)
+    if found is None:
+        box = sprite.x, sprite.y, sprite.x + sprite.side, sprite.y + sprite.side
+        whole = image.copy()
+        whole.paste(sprite.ground, box)
+        _paint(whole, marks[sprite.first : sprite.stop])
+        if len(_SQUARES) >= MOST_SQUARES:
+            _SQUARES.clear()
+        found = _SQUARES[key] = whole.crop(box)
+    return found
 
 
 @lru_cache(maxsize=16)
@@ -91,9 +122,18 @@ def encode(pixels: bytes, width: int, height: int) -> bytes:
     """Red, green and blue of all pixels, line by line, as a PNG file."""
     stride = 3 * width
     lines = b"".join([b"\0" + pixels[at : at + stride] for at in range(0, stride * height, stride)])  # 0: no filter
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits a channel; red, green and blue
-    body = zlib.compress(lines, COMPRESSION)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*piece) for piece in ((b"IHDR", header), (b"IDAT", body), (b"IEND", b"")))
+    return png_file(lines, struct.pack(">IIBBBBB", width, height, 8, RGB, 0, 0, 0))
+
+
+def encode_codes(lines: bytes, width: int, height: int, palette: bytes) -> bytes:
+    """Lines of colour codes, four bits each, after their filters, as a PNG file. The palette has three bytes a colour."""
+    return png_file(lines, struct.pack(">IIBBBBB", width, height, 4, INDEXED, 0, 0, 0), (b"PLTE", palette))
+
+
+def png_file(lines: bytes, header: bytes, *more: tuple[bytes, bytes]) -> bytes:
+    """A PNG file of lines that begin with their filters."""
+    pieces = (b"IHDR", header), *more, (b"IDAT", zlib.compress(lines, COMPRESSION)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*piece) for piece in pieces)
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

@@ -76,6 +76,21 @@ class World:
         return {}
 
     @cached_property
+    def fits(self) -> dict[object, int]:
+        """The objects that phrases fit and that relations lead to, as bits; `matching` fills and reads it."""
+        return {}
+
+    @cached_property
+    def sets(self) -> dict[tuple[str, object], int]:
+        """The objects of each size, colour, shape, row and column as a number whose bit i stands for object i."""
+        found: dict[tuple[str, object], int] = {}
+        for i, thing in enumerate(self.things):
+            for name in ("size", "color", "shape", "row", "column"):
+                key = name, getattr(thing, name)
+                found[key] = found.get(key, 0) | 1 << i
+        return found
+
+    @cached_property
     def problems(self) -> tuple[str, ...]:
         """What no grid world may have, as sentences; empty for a possible world."""
         found: list[str] = []

@@ -16,7 +16,7 @@ from recombine.models.configs import changed
 if TYPE_CHECKING:
     from recombine.core import Example
 
-__all__ = ["Loss", "Model", "Training", "as_json", "changed", "find_device", "single_thread"]
+__all__ = ["Loss", "Model", "Training", "as_json", "changed", "find_device", "reseed", "single_thread"]
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,14 @@ def as_json(config: Any) -> dict[str, Any]:
 def single_thread() -> None:
     """One thread per process: the fastest way to run several trainings, and the only reproducible one."""
     torch.set_num_threads(1)
+
+
+def reseed(seed: int, device: torch.device) -> None:
+    """Set torch's random state, as `torch.manual_seed` does. That one keeps a stack trace per call for devices not in use."""
+    if device.type == "cpu":
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)
 
 
 def find_device(name: str) -> torch.device:

@@ -2,15 +2,15 @@
 
 Built in. The names of the people are known. A fact ties two people; an answer follows from one chain of facts without a
 repeated person; the asked pair itself is not stated; relations compose pair by pair, in any order of brackets (a chart).
-Learnt, supervised by the facts of the training stories: which words tie two people and by which relation (a linear reader over
-words around mentions), gender (names and words near them), which gender each relation has, and all rules of composition (by
-expectation maximisation from the answers to chains of two and three facts).
+Learnt, supervised by the facts of the training stories: which word ties two people and what it means seen from either side (a
+reader that weighs the words near their mentions, see `kinship_machine_kernel`), gender (names and words near them), which gender
+each relation has, and all rules of composition (by expectation maximisation from the answers to chains of two and three facts).
 Trained in two stages: the reader from facts, the rules from answers. Answers read text, names and query, never the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,8 +22,30 @@ from recombine import kernels
 from recombine.errors import FileError, shown
 from recombine.files import inside
 from recombine.models.arrays import read_arrays, write_arrays
+from recombine.models.kinship_machine_kernel import (
+    COMMA,
+    MOST_CLUES,
+    N_FEATURES,
+    N_NOTHING,
+    SIDES,
+    STOP,
+    WORD,
+    Pairs,
+    Reader,
+    Slate,
+    Stories,
+)
 from recombine.models.kinship_machine_rules import compose
-from recombine.models.kinship_machine_text import BUCKETS, Read, pair_features, person_features, read
+from recombine.models.kinship_machine_text import (
+    BUCKETS,
+    CLOSEST,
+    COMMAS,
+    STOPS,
+    Read,
+    person_features,
+    read,
+    together,
+)
 from recombine.models.set_machine_finder import KERNEL_NAME
 from recombine.schemas import anything, check, listing, mapping, record, text
 
@@ -37,17 +59,20 @@ Singles = NDArray[np.float32]
 FILE = "machine.npz"
 BEAM = 300
 NO_GENDER = 1e-3
+LEAST_TIE = 1e-6
+READER_NAME = "recombine.models.kinship_machine_kernel"
+ROWS = 1 << 18
+"""Rows of the reader's table of weights."""
 
 
 @dataclass(frozen=True)
 class KinshipMachineConfig:
-    """`epochs` over the facts in batches of `batch` pairs, with Adam at `rate`; `dropout`: share of features left out at each step,
-    except for the words between two mentions: wording may be new, the words for relations are not."""
+    """`epochs` over the facts in batches of `batch` pairs, with Adam at `rate`; `dropout`: share of features left out at each step."""
 
     epochs: int = 10
     batch: int = 1_024
-    rate: float = 0.02
-    dropout: float = 0.5
+    rate: float = 0.05
+    dropout: float = 0.3
 
 
 def padded(lists: Sequence[Sequence[int]]) -> NDArray[np.int64]:
@@ -66,7 +91,7 @@ def logits(table: Singles, bias: Singles, seen: NDArray[np.int64]) -> Singles:
     return out
 
 
-def shares(scores: Singles) -> Floats:
+def shares(scores: NDArray[np.floating[Any]]) -> Floats:
     """Probabilities from logits."""
     e = np.exp((scores - scores.max(1, keepdims=True)).astype(np.float64))
     out: Floats = e / e.sum(1, keepdims=True)
@@ -84,7 +109,7 @@ class KinshipMachine:
         "supervised by the facts of the training stories (their graphs), not by answers alone",
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
-        "which words state which relation, seen from either side",
+        "which words state which relation, seen from either side; which relations are each other's inverse",
         "genders of people and of relations",
         "all rules of composition",
     )
@@ -92,31 +117,46 @@ class KinshipMachine:
     def __init__(
         self, config: KinshipMachineConfig, relations: Sequence[str], common: Sequence[str], arrays: dict[str, NDArray[Any]]
     ) -> None:
-        self.config, self.relations, self.common, self.arrays = config, tuple(relations), frozenset(common), arrays
+        self.config, self.relations, self.arrays = config, tuple(relations), arrays
+        self.words = word_numbers(common)
         self.remembered: dict[tuple[str, ...], int] = {}
 
     def answer(self, example: Example) -> str:
         """The relation of the second asked person to the first; the likeliest single step if no chain is found."""
-        story = read(example, self.common)
-        people = len(story.people)
-        pairs = [(a, b) for a in range(people) for b in range(people) if a != b]
-        facts, links = self._facts(story, pairs)
+        story = read(example, self.words)
+        facts, links = self._facts(story)
         genders = self._genders(story)
         path = best_path(links, story.query)
-        chain = [self._with_gender(facts[a, b], genders[b]) for a, b in pairwise(path)]
+        chain = [self._stated(facts, genders, a, b) for a, b in pairwise(path)]
         made = compose(chain, self.arrays["rules"].astype(np.float64))
         return self.relations[int(self._with_gender(made, genders[story.query[1]]).argmax())]
 
-    def _facts(self, story: Read, pairs: Sequence[tuple[int, int]]) -> tuple[dict[tuple[int, int], Floats], Floats]:
+    def _facts(self, story: Read) -> tuple[Floats, Floats]:
         """The distribution over relations of each ordered pair, and the log-odds that two people are tied."""
-        seen = [pair_features(story, a, b, self.remembered) for a, b in pairs]
-        p = shares(logits(self.arrays["reader"], self.arrays["reader_bias"], padded(seen)))
-        facts, odds = {}, np.zeros((len(story.people), len(story.people)))
-        for place, (a, b) in enumerate(pairs):
-            tied = p[place, :-1].sum() if seen[place] else 0.0
-            facts[a, b] = p[place, :-1] / max(p[place, :-1].sum(), 1e-12)
-            odds[a, b] = np.log(tied + 1e-6) - np.log(1 - tied + 1e-6)
+        people, relations = len(story.people), len(self.relations)
+        seen = list(together(story))
+        facts = np.full((people, people, relations), 1.0 / relations)
+        odds = np.full((people, people), np.log(LEAST_TIE))
+        stories, pairs = stories_of([story], self.words), pairs_of([(0, places, 0) for _, _, places in seen], [story])
+        p = np.zeros((len(seen), relations + 1))
+        reader = Reader(self.arrays["weights"].astype(np.float64), self.arrays["meanings"].astype(np.float64))
+        kernels.for_rows(READER_NAME, len(seen)).read_pairs(stories, pairs, reader, new_slate(), p)
+        for (a, b, _), shares_of_pair in zip(seen, p, strict=True):
+            tied = float(shares_of_pair[:-1].sum())
+            facts[a, b] = shares_of_pair[:-1] / max(tied, 1e-12)
+            odds[a, b] = np.log(tied + LEAST_TIE) - np.log(1 - tied + LEAST_TIE)
         return facts, (odds + odds.T) / 2
+
+    def _stated(self, facts: Floats, genders: Floats, a: int, b: int) -> Floats:
+        """What b is to a, read from both sides: where a seems to be b's aunt, b is likely a niece or nephew."""
+        back = self.arrays["inverse"].astype(np.float64) @ self._with_gender(facts[b, a], genders[a])
+        both = facts[a, b] * np.sqrt(back + LEAST_TIE)
+        return self._with_gender(both / max(float(both.sum()), 1e-300), genders[b])
+
+    def reversed(self, story: Read, facts: Iterable[tuple[int, int]]) -> list[Floats]:
+        """What the reader takes the first person of each fact to be to the second: stories state one side only."""
+        read_facts, genders = self._facts(story)[0], self._genders(story)
+        return [self._with_gender(read_facts[b, a], genders[a]) for a, b in facts]
 
     def _genders(self, story: Read) -> Floats:
         """The probability of each person's gender."""
@@ -133,8 +173,8 @@ class KinshipMachine:
         return [self.answer(example) for example in examples]
 
     def sizes(self) -> dict[str, int]:
-        """Parameters that are not zero: of the reader, of genders, of rules."""
-        return {name: int(np.count_nonzero(self.arrays[name])) for name in ("reader", "gender", "rules")}
+        """Parameters that are not zero: of the reader's weights and meanings, of genders, of rules."""
+        return {name: int(np.count_nonzero(self.arrays[name])) for name in ("weights", "meanings", "gender", "rules")}
 
     def lines(self) -> list[tuple[str, ...]]:
         """The rules that are surer than one half, as rows of a table."""
@@ -145,7 +185,7 @@ class KinshipMachine:
     def save(self, folder: Path) -> None:
         """Write `machine.npz`."""
         header = {"machine": self.NAME, "config": asdict(self.config), "relations": list(self.relations)}
-        header["common"] = sorted(self.common)
+        header["common"] = sorted(self.words)
         write_arrays(folder / FILE, header, {name: array.astype(np.float32) for name, array in self.arrays.items()})
 
     @classmethod
@@ -155,7 +195,7 @@ class KinshipMachine:
         header, arrays = read_arrays(path)
         check(header, SHAPE, shown(str(path)))
         count = len(header["relations"])
-        wanted = array_shapes(count)
+        wanted = array_shapes(count, len(header["common"]))
         for name, shape in wanted.items():
             if name not in arrays or arrays[name].shape != shape:
                 raise FileError(f"{shown(str(path))} is no kinship machine: {name} must have the shape {shape}.")
@@ -166,11 +206,47 @@ class KinshipMachine:
             raise FileError(f"{shown(str(path))} is no kinship machine: {str(problem)[:200]}.") from None
 
 
-def array_shapes(relations: int) -> dict[str, tuple[int, ...]]:
-    """The arrays of a machine that knows so many relations."""
+def word_numbers(common: Iterable[str]) -> dict[str, int]:
+    """The numbers of the words that the reader knows; 0 stands for all others."""
+    return {word: number for number, word in enumerate(sorted(common), start=1)}
+
+
+def stories_of(stories: Sequence[Read], words: Mapping[str, int]) -> Stories:
+    """The stories as numbers."""
+    tokens = [-1 - int(t[1:]) if t[0] == "@" else words.get(t, 0) for story in stories for t in story.tokens]
+    kinds = np.zeros(len(words) + 1, np.int64)
+    for word, number in words.items():
+        kinds[number] = STOP if word in STOPS else COMMA if word in COMMAS else WORD
+    return Stories(np.array(tokens, np.int64), ends_of(stories), kinds)
+
+
+def ends_of(stories: Sequence[Read]) -> NDArray[np.int64]:
+    """Where each story begins among the tokens of all, and where the last one ends."""
+    return np.cumsum([0, *(len(story.tokens) for story in stories)])
+
+
+def pairs_of(seen: Sequence[tuple[int, list[tuple[int, int]], int]], stories: Sequence[Read]) -> Pairs:
+    """Pairs of people as arrays, from (story, closest mentions, label)."""
+    places, starts = np.full((len(seen), CLOSEST, 2), -1, np.int64), ends_of(stories)
+    for n, (story, mentions, _) in enumerate(seen):
+        places[n, : len(mentions)] = np.array(mentions) + starts[story]
+    told = np.array([(story, label) for story, _, label in seen], np.int64).reshape(-1, 2)
+    return Pairs(told[:, 0].copy(), places, told[:, 1].copy())
+
+
+def new_slate() -> Slate:
+    """Working space for the reader."""
+    return Slate(
+        np.zeros((MOST_CLUES, N_FEATURES), np.int64), np.zeros(MOST_CLUES, np.int64), np.zeros(CLOSEST * N_NOTHING, np.int64),
+        np.zeros((MOST_CLUES, SIDES)),
+    )  # fmt: skip
+
+
+def array_shapes(relations: int, common: int) -> dict[str, tuple[int, ...]]:
+    """The arrays of a machine that knows so many relations and common words."""
     return {
-        "reader": (BUCKETS, relations + 1), "reader_bias": (relations + 1,), "gender": (BUCKETS, 2), "gender_bias": (2,),
-        "relation_gender": (relations, 2), "rules": (relations, relations, relations),
+        "weights": (ROWS, 2), "meanings": (common + 1, 2, relations), "gender": (BUCKETS, 2), "gender_bias": (2,),
+        "relation_gender": (relations, 2), "inverse": (relations, relations), "rules": (relations, relations, relations),
     }  # fmt: skip
 
 

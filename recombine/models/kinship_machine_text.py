@@ -1,7 +1,6 @@
-"""What the kinship machine sees of a story: words with people marked, and the features of a pair of people and of one person.
+"""What the kinship machine sees of a story: words with people marked, where two people are mentioned together, and the features of a person.
 
-Names are known (they stand among the inputs); everything else is words. A pair's features are the words between and around its
-closest mentions, tied to the two people: which word stands just before the second, which between them in which order, and so on.
+Names are known (they stand among the inputs); everything else is words.
 """
 
 from __future__ import annotations
@@ -18,11 +17,8 @@ if TYPE_CHECKING:
     from recombine.core import Example
 
 TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?]")
-WIDE = 12
-"""Words before the first mention and behind the second one, in the same sentence, that are seen without their order."""
-INSIDE, BEFORE, BEHIND = 5, 2, 4
-"""Words that are tied to a mention: towards the other mention, before the first mention, behind the second one."""
 STOPS = frozenset(".!?")
+COMMAS = frozenset(",;:")
 CLOSEST = 2
 """Pairs of mentions that are read for one pair of people."""
 MOST_BETWEEN = 30
@@ -31,7 +27,7 @@ COMMON = 700
 """Words that the reader knows; all others are one."""
 RARE = "<rare>"
 BUCKETS = 1 << 15
-"""Features are hashed into so many rows."""
+"""Features of people are hashed into so many rows."""
 
 
 class Read(NamedTuple):
@@ -77,12 +73,8 @@ def common_words(examples: Sequence[Example], relations: Sequence[str]) -> tuple
 
 
 def bucket(*parts: str) -> int:
-    """The row of a feature: in the first half for words between two mentions, in the second for all others.
-
-    Row 0 stands for a feature that is left out.
-    """
-    half, word = BUCKETS // 2, keys.state("kinship feature", *parts)
-    return 1 + word % (half - 1) if parts[2:3] == ("between",) else half + word % half
+    """The row of a person's feature."""
+    return keys.state("kinship feature", *parts) % BUCKETS
 
 
 def closest(story: Read, a: int, b: int) -> list[tuple[int, int]]:
@@ -96,62 +88,13 @@ def closest(story: Read, a: int, b: int) -> list[tuple[int, int]]:
     return sorted(pairs, key=far)[:CLOSEST]
 
 
-def pair_features(story: Read, a: int, b: int, names: dict[tuple[str, ...], int]) -> list[int]:
-    """The features of an ordered pair of people; empty if they are never mentioned near each other.
-
-    `names` remembers the row of every feature, so that a feature is hashed once.
-    """
-    found: list[int] = []
-    for rank, (p, q) in enumerate(closest(story, a, b)):
-        for feature in _window(story.tokens, p, q):
-            key = (str(rank), *feature)
-            if key not in names:
-                names[key] = bucket(*key)
-            found.append(names[key])
-    return list(dict.fromkeys(found))
-
-
-def _window(tokens: Sequence[str], p: int, q: int) -> Iterator[tuple[str, ...]]:
-    """Features of two mentions: p of the person from whom the relation is seen, q of the other."""
-    order = "AB" if p < q else "BA"
-    low, high = min(p, q), max(p, q)
-    between = ["@" if token[0] == "@" else token for token in tokens[low + 1 : high]]
-    yield order, "distance", str(min(high - low, 8))
-    yield order, "people between", str(between.count("@"))
-    yield order, "stops between", str(sum(said in STOPS for said in between))
-    stops = [i for i, said in enumerate(between) if said in STOPS]
-    for name, row in (
-        ("all", between),
-        ("first sentence", between[: stops[0]] if stops else []),
-        ("last sentence", between[stops[-1] + 1 :] if stops else []),
-        ("before", _until_stop(tokens[max(0, low - WIDE) : low][::-1])),
-        ("behind", _until_stop(tokens[high + 1 : high + 1 + WIDE])),
-    ):
-        for token in dict.fromkeys(row):
-            yield order, "between" if name == "all" or "sentence" in name else "bag", name, token
-    sides = (
-        ("inside first", between[:INSIDE]),
-        ("inside second", between[::-1][:INSIDE]),
-        ("before", _until_stop(tokens[max(0, low - BEFORE) : low][::-1])),
-        ("behind", _until_stop(tokens[high + 1 : high + 1 + BEHIND])),
-    )
-    for name, row in sides:
-        padded = [*row, "<edge>"]
-        for step, token in enumerate(padded):
-            yield order, name, str(step), token
-            if step:
-                yield order, name, str(step), padded[step - 1], token
-        yield order, name, "three", *padded[:3]
-
-
-def _until_stop(row: Sequence[str]) -> list[str]:
-    """The words up to the end of a sentence, other people made one."""
-    found = []
-    for token in row:
-        found.append("@" if token[0] == "@" else token)
-        if token in STOPS:
-            break
-    return found
+def together(story: Read) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
+    """The ordered pairs of people who are mentioned near each other, with their closest mentions."""
+    for a in range(len(story.people)):
+        for b in range(len(story.people)):
+            places = closest(story, a, b) if a != b else []
+            if places:
+                yield a, b, places
 
 
 def person_features(story: Read, person: int, names: dict[tuple[str, ...], int]) -> list[int]:

@@ -28,6 +28,7 @@ from recombine.models.set_machine_kernel import (
     SPAN,
     Desk,
     Meanings,
+    Sheet,
 )  # fmt: skip
 from recombine.models.set_machine_rows import SIZES, VALUES, Rows, Vocabulary
 
@@ -136,6 +137,11 @@ def no_gradients(words: int) -> Meanings:
     )
 
 
+def sheet_of(rows: Rows) -> Sheet:
+    """What the finder reads of these rows."""
+    return Sheet(rows.words, rows.lengths, rows.objects, rows.counts)
+
+
 def new_desk(rows: Rows) -> Desk:
     """Working space for these rows."""
     t, n = rows.words.shape[1], rows.objects.shape[1]
@@ -153,7 +159,7 @@ def find(parameters: Parameters, rows: Rows, order: Ints, least: float) -> Float
         return find_together(meanings, rows, order, least)
     scores = np.zeros((len(order), rows.objects.shape[1]))
     kernel = kernels.load(KERNEL_NAME, compiled=True)
-    kernel.find_batch(order, rows.words, rows.lengths, rows.objects, rows.counts, meanings, least, new_desk(rows), scores)
+    kernel.find_batch(order, sheet_of(rows), meanings, least, new_desk(rows), scores)
     return scores
 
 

@@ -46,6 +46,15 @@ class Meanings(NamedTuple):
     looks: Floats  # (words, LOOKS): factor of R by colour of i, colour of j, shape of i, shape of j
 
 
+class Sheet(NamedTuple):
+    """Commands and worlds, a row each."""
+
+    words: SmallInts  # [rows, longest command]
+    lengths: Ints  # [rows]
+    objects: SmallInts  # [rows, most objects, fields]
+    counts: Ints  # [rows]
+
+
 class Desk(NamedTuple):
     """Working space for rows of up to T words and N objects."""
 
@@ -179,10 +188,10 @@ def relate_slopes(
 
 
 def find_batch(
-    order: Ints, words: SmallInts, lengths: Ints, objects: SmallInts, counts: Ints, meanings: Meanings, least: float, desk: Desk,
-    scores: Floats,
+    order: Ints, sheet: Sheet, meanings: Meanings, least: float, desk: Desk, scores: Floats
 ) -> None:  # fmt: skip
     """The score of every object of the rows in `order`: near * asked * kept after the whole command."""
+    words, lengths, objects, counts = sheet.words, sheet.lengths, sheet.objects, sheet.counts
     for n in range(len(order)):
         row = order[n]
         read_row(words[row], lengths[row], objects[row], counts[row], meanings, least, desk)
@@ -192,13 +201,13 @@ def find_batch(
 
 
 def learn_batch(
-    order: Ints, words: SmallInts, lengths: Ints, objects: SmallInts, counts: Ints, meanings: Meanings, least: float, desk: Desk,
-    shares: Floats, scores: Floats, grads: Meanings,
+    order: Ints, sheet: Sheet, meanings: Meanings, least: float, desk: Desk, shares: Floats, scores: Floats, grads: Meanings
 ) -> float:  # fmt: skip
     """The summed loss of the rows in `order`, -log of the share that falls on the wanted objects; adds to the gradients.
 
     `shares[n, i]` says how much object i is wanted: 1 for the objects in the target's cell, else 0; or any likelihood.
     """
+    words, lengths, objects, counts = sheet.words, sheet.lengths, sheet.objects, sheet.counts
     total = 0.0
     for n in range(len(order)):
         row = order[n]

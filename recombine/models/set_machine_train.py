@@ -26,6 +26,7 @@ from recombine.models.set_machine_finder import (
     new_desk,
     new_parameters,
     no_gradients,
+    sheet_of,
     spread,
 )  # fmt: skip
 from recombine.models.set_machine_kernel import HISTORY, Meanings
@@ -181,9 +182,7 @@ class Learner:
         grads, scores = no_gradients(self.words), np.zeros(shares.shape)
         kernel = kernels.for_rows(KERNEL_NAME, c.rows)
         meanings: Meanings = meanings_of(self.finder)
-        total = kernel.learn_batch(
-            order, read.words, read.lengths, read.objects, read.counts, meanings, c.least, self.desk, shares, scores, grads
-        )
+        total = kernel.learn_batch(order, sheet_of(read), meanings, c.least, self.desk, shares, scores, grads)
         uses = np.bincount(read.words[order].ravel(), minlength=self.words).astype(np.float64)
         grads = Meanings(*(grad / len(order) for grad in grads))
         grads.operations[:] += c.penalty * uses[:, None] * PRICE / len(order)

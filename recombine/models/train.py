@@ -20,7 +20,7 @@ from recombine import keys
 from recombine.errors import UsageError, shown
 from recombine.files import own_folder, write_json, write_text
 from recombine.models import checkpoints, find_model
-from recombine.models.base import Model, Training, as_json, find_device, single_thread
+from recombine.models.base import Model, Training, as_json, find_device, reseed, single_thread
 from recombine.models.batching import buckets, by_length, to_device
 from recombine.models.checkpoints import BEST, METRICS, RESULT, State, save_tensors
 from recombine.models.parts import prediction_lines, scores
@@ -82,7 +82,7 @@ def train(
     if not examples or not held:
         raise UsageError("training needs at least one example to fit and one for validation.")
     cls, _ = find_model(plan.model)
-    torch.manual_seed(keys.state("weights", plan.training.seed))
+    reseed(keys.state("weights", plan.training.seed), place)
     try:
         model = cls.build(plan.config, examples)
     except (ValueError, RuntimeError, AssertionError, ZeroDivisionError, IndexError) as problem:
@@ -155,14 +155,14 @@ class _Run:
         saved = time.monotonic()
         self.model.train()
         if state.step == 0:
-            torch.manual_seed(keys.state("epoch", t.seed, state.epoch))
+            reseed(keys.state("epoch", t.seed, state.epoch), self.device)
             self.model.begin_epoch()
         while state.step < len(batches) and not (t.max_steps and state.steps >= t.max_steps):
             age = state.steps / t.decay_steps if t.decay_steps else float(state.epoch)
             rate = t.rate * t.decay**age * min(1.0, (state.steps + 1) / max(1, t.warmup_steps))
             for group in self.optimizer.param_groups:
                 group["lr"] = rate
-            torch.manual_seed(keys.state("step", t.seed, state.epoch, state.step))
+            reseed(keys.state("step", t.seed, state.epoch, state.step), self.device)
             batch = to_device(self.model.collate([items[i] for i in batches[state.step]]), self.device)
             loss = self.model.loss(batch)
             self.optimizer.zero_grad(set_to_none=True)

@@ -21,7 +21,7 @@ from recombine.envs.lilgym import LilGymEngine, LilGymVectorEnv
 from recombine.families.lilgym.play import episodes
 from recombine.families.lilgym.play.edits import RuleBook
 from recombine.families.lilgym.play.episodes import Instances
-from recombine.models.base import single_thread
+from recombine.models.base import reseed, single_thread
 from recombine.rl.policies import Agent, Reader, Seen
 from recombine.rl.settings import Settings
 
@@ -119,7 +119,7 @@ class Learner:
     ) -> None:
         single_thread()
         self.settings, self.instances, self.device = settings, instances, torch.device(device)
-        torch.manual_seed(keys.state("weights", settings.seed))
+        reseed(keys.state("weights", settings.seed), self.device)
         self.agent = Agent(reader, config, instances.kind, settings.head).to(self.device).eval()  # eval: dropout blurs ratios
         self.table = reader.table(config, instances.sentences, instances.targets).to(self.device)
         self.targets = torch.from_numpy(instances.targets.astype(np.int64)).to(self.device)
@@ -156,7 +156,7 @@ class Learner:
     def collect(self, update: int) -> Rollout:
         """Play `rollout` steps in every place. Where STOP was forced, STOP and its log-probability are what is kept."""
         s, began = self.settings, time.process_time()
-        torch.manual_seed(keys.state("collect", s.seed, update))
+        reseed(keys.state("collect", s.seed, update), self.device)
         kept: list[tuple[Tensor, ...]] = []
         all_rewards, all_values = np.zeros((s.rollout, s.places)), np.zeros((s.rollout, s.places))
         ended = np.zeros((s.rollout, s.places), np.bool_)
@@ -203,7 +203,7 @@ class Learner:
     def learn(self, rollout: Rollout, update: int) -> dict[str, float]:
         """The gradient steps of one update; returns the mean of each part of the loss."""
         s, began = self.settings, time.process_time()
-        torch.manual_seed(keys.state("learn", s.seed, update))
+        reseed(keys.state("learn", s.seed, update), self.device)
         for group in self.optimizer.param_groups:
             group["lr"] = s.rate_at(update)
         scaled = (rollout.advantages - rollout.advantages.mean()) / (rollout.advantages.std() + 1e-5)

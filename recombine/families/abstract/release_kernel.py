@@ -241,10 +241,10 @@ def is_single(desk: Desk, size: int) -> Any:
 
 def draw_release(
     states: Words, forms: Ints, op: int, spaces: Ints, desk: Desk, grammar: Grammar, settings: Ints, sink: Sink, rivals: Ints,
-    rejected: Ints, rng: Words,
+    rejected: Ints,
 ) -> int:  # fmt: skip
     """Fill each row of the sink by the first of its descriptions for which all worlds are found; returns how many failed."""
-    failed = 0
+    failed, rng = 0, desk.rng
     for row in range(len(states)):
         rng[0] = states[row]
         sink.rules[row] = -1

@@ -80,6 +80,7 @@ class Desk(NamedTuple):
     weak: Ints  # [4]: the same for a careless reader
     bound: Ints  # [3]: the object of each phrase
     bounds: Ints  # [20, 2]: see `grid.size_bounds`
+    rng: Words  # [1]
     tally: Ints  # [3]: operations that fit the first demonstration, those that copy as bits, hypotheses with rivals
 
 
@@ -358,15 +359,14 @@ def draw_task(
 
 def draw_tasks(
     states: Words, forms: Ints, ops: Ints, desk: Desk, grammar: Grammar, settings: Ints, sink: Sink, order: Ints, rejected: Ints,
-    rng: Words,
 ) -> int:  # fmt: skip
     """Fill each row of the sink by the first of its rules that works; sink.rules says which, -1 if none. Returns how many failed."""
     failed = 0
     for row in range(len(states)):
-        rng[0] = states[row]
+        desk.rng[0] = states[row]
         sink.rules[row] = -1
         for a in range(forms.shape[1]):
-            if draw_task(desk, grammar, settings, forms[row, a], ops[row, a], sink, row, order, rejected, rng):
+            if draw_task(desk, grammar, settings, forms[row, a], ops[row, a], sink, row, order, rejected, desk.rng):
                 sink.rules[row] = a
                 break
         if sink.rules[row] < 0:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 from xml.sax.saxutils import escape
@@ -13,12 +13,13 @@ from recombine.core import Example, Medium
 from recombine.errors import UsageError
 from recombine.families.clutrr.kinship import RELATIONS
 from recombine.families.clutrr.plan import KINDS, Fact, People, StoryPlan
+from recombine.grid.pixels import encode
 
 MEDIA: tuple[Medium, ...] = ("text", "graph", "svg", "png")
 _CELL_WIDTH, _CELL_HEIGHT, _MARGIN = 96, 128, 60
 _COLORS = {0: "#1f6feb", 1: "#8250df", 2: "#bc6c00", 3: "#6e7781"}
 _INK, _FAINT, _QUERY, _PAPER = "#1f2328", "#c4c9d0", "#cf222e", "#ffffff"
-_GAP, _ROUNDS = 1.0, 80
+_GAP, _ROUNDS, _STILL = 1.0, 80, 1e-5
 _FILLS = ("#fde7ef", "#e3eefc")
 
 
@@ -199,45 +200,61 @@ def _svg_mark(mark: Mark) -> str:
     return f'<text {place} font-size="{mark.size}" fill="{mark.color}" text-anchor="{anchor}"{halo}>{escape(mark.text)}</text>'
 
 
+_SCALE = 2
+"""A picture is painted at this scale and made smaller, for smooth edges."""
+
+
 def _png(width: int, height: int, marks: list[Mark]) -> bytes:
     from PIL import Image, ImageDraw
 
-    scale = 2
-    image = Image.new("RGB", (width * scale, height * scale), _PAPER)
+    image = Image.new("RGB", (width * _SCALE, height * _SCALE), _PAPER)
     pen = ImageDraw.Draw(image)
     for mark in marks:
-        _draw(pen, mark, scale)
-    out = io.BytesIO()
-    image.resize((width, height), Image.Resampling.LANCZOS).save(out, "PNG")
-    return out.getvalue()
+        if isinstance(mark, Line):
+            _draw_line(pen, mark)
+        elif isinstance(mark, Shape):
+            box = [(c + s * mark.radius) * _SCALE for s in (-1, 1) for c in (mark.x, mark.y)]
+            draw = pen.ellipse if mark.is_circle else pen.rectangle
+            draw(box, fill=mark.fill, outline=mark.color, width=round(mark.width * _SCALE))
+        else:
+            _draw_label(image, mark)
+    return encode(image.reduce(_SCALE).tobytes(), width, height)
 
 
-def _draw(pen: Any, mark: Mark, scale: int) -> None:
+def _draw_label(image: Any, mark: Label) -> None:
+    """The words, over a band of paper around the letters where they are backed."""
+    for color, stroke in ((_PAPER, 2 * _SCALE), (mark.color, 0)) if mark.backed else ((mark.color, 0),):
+        cover, left, top = _written(mark.text, mark.size, "lm" if mark.left else "mm", stroke)
+        image.paste(color, (round(mark.x * _SCALE) + left, round(mark.y * _SCALE) + top), cover)
+
+
+@cache
+def _font(size: int) -> Any:
     from PIL import ImageFont
 
-    if isinstance(mark, Line):
-        _draw_line(pen, mark, scale)
-    elif isinstance(mark, Shape):
-        box = [(c + s * mark.radius) * scale for s in (-1, 1) for c in (mark.x, mark.y)]
-        draw = pen.ellipse if mark.is_circle else pen.rectangle
-        draw(box, fill=mark.fill, outline=mark.color, width=round(mark.width * scale))
-    else:
-        font = ImageFont.load_default(mark.size * scale)
-        anchor = "lm" if mark.left else "mm"
-        at = (mark.x * scale, mark.y * scale)
-        pen.text(
-            at, mark.text, fill=mark.color, font=font, anchor=anchor, stroke_width=2 * scale * mark.backed, stroke_fill=_PAPER
-        )
+    return ImageFont.load_default(size * _SCALE)
 
 
-def _draw_line(pen: Any, mark: Line, scale: int) -> None:
+@lru_cache(maxsize=4096)
+def _written(text: str, size: int, anchor: str, stroke: int) -> tuple[Any, int, int]:
+    """How far the letters cover each pixel, and where that mask lies beside the anchor. Words come back in many pictures."""
+    from PIL import Image, ImageDraw
+
+    left, top, right, bottom = (round(end) for end in _font(size).getbbox(text, anchor=anchor, stroke_width=stroke))
+    cover = Image.new("L", (right - left + 2, bottom - top + 2), 0)
+    at = (1 - left, 1 - top)
+    ImageDraw.Draw(cover).text(at, text, fill=255, font=_font(size), anchor=anchor, stroke_width=stroke)
+    return cover, left - 1, top - 1
+
+
+def _draw_line(pen: Any, mark: Line) -> None:
     dx, dy = mark.x2 - mark.x1, mark.y2 - mark.y1
     length = (dx * dx + dy * dy) ** 0.5
     dashes = max(1, int(length // 6)) if mark.dashed else 1
     for i in range(dashes):
         a, b = (i / dashes, (i + 0.6) / dashes) if mark.dashed else (0.0, 1.0)
         ends = [(mark.x1 + dx * t, mark.y1 + dy * t) for t in (a, b)]
-        pen.line([(x * scale, y * scale) for x, y in ends], fill=mark.color, width=max(1, round(mark.width * scale)))
+        pen.line([(x * _SCALE, y * _SCALE) for x, y in ends], fill=mark.color, width=max(1, round(mark.width * _SCALE)))
 
 
 # --- the family on paper: generations in rows, couples side by side, children under their parents ----------------------
@@ -313,23 +330,30 @@ def _arrange(world: People, piece: Sequence[int], rows: Sequence[int], x: list[f
         for i, block in enumerate(row):
             for j, p in enumerate(block):
                 x[p] = 2.0 * i + j
+    children = [[c for c in range(len(world)) if p in (world.fathers[c], world.mothers[c])] for p in range(len(world))]
+    before: list[float] | None = None
     for turn in range(_ROUNDS):
         downwards = turn % 2 == 0
+        if downwards:
+            beside = [x[p] - x[piece[0]] for p in piece]
+            if before is not None and max(abs(new - old) for new, old in zip(beside, before, strict=True)) < _STILL:
+                break  # nobody moves any more, but for all of them together
+            before = beside
         for level in sorted(blocks, reverse=not downwards):
             row = blocks[level]
-            wish = [_wish(world, block, x, downwards) for block in row]
+            wish = [_wish(world, block, x, None if downwards else children[block[0]]) for block in row]
             order = sorted(range(len(row)), key=lambda i: (wish[i], row[i][0]))
             blocks[level] = [row[i] for i in order]
             _spread(blocks[level], [wish[i] for i in order], x)
             _turn_couples(world, blocks[level], x)
 
 
-def _wish(world: People, block: Sequence[int], x: Sequence[float], downwards: bool) -> float:
-    """Where the middle of a block would like to be: under the parents, or over the children."""
-    if downwards:
+def _wish(world: People, block: Sequence[int], x: Sequence[float], children: Sequence[int] | None) -> float:
+    """Where the middle of a block would like to be: over the children, or under the parents where none are given."""
+    if children is None:
         near = [(x[world.fathers[p]] + x[world.mothers[p]]) / 2 for p in block if world.fathers[p] >= 0]
     else:
-        near = [x[c] for c in range(len(world)) if block[0] in (world.fathers[c], world.mothers[c])]
+        near = [x[c] for c in children]
     return sum(near) / len(near) if near else sum(x[p] for p in block) / len(block)
 
 

@@ -24,6 +24,8 @@ from recombine.keys import state
 
 MAX_STEPS = 60
 MAX_TEXT = 110
+SEARCH_COMPILED_FROM, SEARCH_LOADED_FROM = 800, 20
+"""So many examples take the interpreted search as long as compiling it does, and as long as loading it does."""
 
 
 def explain(example: Example) -> Explanation:
@@ -36,8 +38,7 @@ def explain(example: Example) -> Explanation:
         )
     try:
         compiled = program.compile(text)
-        steps = trace(compiled, scene)
-        value = compiled.evaluate(scene)
+        steps, value = traced(compiled, scene)
     except ProgramError as problem:
         return Explanation((str(problem),), (Shortcut("stops_at_once", "answers STOP at once", None),))
     if example.meta["task"] == "edit":
@@ -50,16 +51,47 @@ def explain(example: Example) -> Explanation:
 
 def trace(compiled: Program, scene: Scene) -> list[str]:
     """The value of every part of a program on a scene, innermost first; lambdas are shown for each element."""
+    return traced(compiled, scene)[0]
+
+
+def traced(compiled: Program, scene: Scene) -> tuple[list[str], bool]:
+    """`trace`, and the program's value."""
     lines: list[str] = []
-    tracer = _Tracer(compiled.text, reference.Run(values.World.of(scene), 5 * reference.FUEL), lines)
-    tracer.value(compiled.tree, {}, 0)
-    return lines[:MAX_STEPS] + ([f"… {len(lines) - MAX_STEPS} more"] if len(lines) > MAX_STEPS else [])
+    run = _Run(reference.laid_out(scene), _FUEL)
+    _Tracer(compiled.text, run, lines).value(compiled.tree, _NOTHING, 0)
+    value = run.value(compiled.tree, _NOTHING)
+    if run.fuel < _FUEL - reference.FUEL or not isinstance(value, bool):
+        value = compiled.evaluate(scene)  # it may fail there: one evaluation has fewer steps than a trace
+    return lines[:MAX_STEPS] + ([f"… {len(lines) - MAX_STEPS} more"] if len(lines) > MAX_STEPS else []), value
+
+
+class _Run(reference.Run):
+    """An evaluation that keeps what it finds: a trace asks for a part's value again and again."""
+
+    def __init__(self, world: values.World, fuel: int) -> None:
+        super().__init__(world, fuel)
+        self.scopes: dict[int, Mapping[str, Any]] = {id(_NOTHING): _NOTHING}
+        self.found: dict[tuple[int, int], Any] = {}
+
+    def hold(self, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Keep the values that are found under these variables; the mapping lives as long as the run, so its id is its own."""
+        self.scopes[id(variables)] = variables
+        return variables
+
+    def value(self, node: Node, variables: Mapping[str, Any]) -> Any:
+        """The value of a node, found once under variables that are held."""
+        if node.kind not in _TOLD or id(variables) not in self.scopes:
+            return super().value(node, variables)
+        key = id(node), id(variables)
+        if key not in self.found:
+            self.found[key] = super().value(node, variables)
+        return self.found[key]
 
 
 class _Tracer:
     """Walks a program as the plain interpreter does, and writes down what it sees."""
 
-    def __init__(self, text: str, run: reference.Run, lines: list[str]) -> None:
+    def __init__(self, text: str, run: _Run, lines: list[str]) -> None:
         self.text, self.run, self.lines = text, run, lines
 
     def value(self, node: Node, variables: Mapping[str, Any], depth: int) -> None:
@@ -87,14 +119,16 @@ class _Tracer:
         if collection.kind == "call":
             self.value(collection, variables, depth)
         body = function.children[0]
+        is_nested = depth == 0 and _has_lambda(body)
+        source = self.source(body)
         for element in values.elements(self.run.value(collection, variables)):
-            inner = {**variables, function.name: element}
-            if depth == 0 and any(part.kind == "lambda" for part in _parts(body)):
+            inner = self.run.hold({**variables, function.name: element})
+            if is_nested:
                 for part in body.children if body.kind in ("and", "or") else (body,):
                     self.part(part, inner, depth + 1)
                     if values.truth(self.run.value(part, inner)) == (body.kind == "or"):
                         break
-            shown = f"{function.name} = {_shown(element)}: {self.source(body)}"
+            shown = f"{function.name} = {_shown(element)}: {source}"
             self.lines.append(f"{'  ' * (depth + 1)}{shown} is {_shown(self.run.value(body, inner))}")
 
     def say(self, node: Node, value: Any, depth: int) -> None:
@@ -106,7 +140,10 @@ class _Tracer:
         return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
-_TOLD = ("call", "and", "or", "not", "compare")
+_TOLD = frozenset({"call", "and", "or", "not", "compare"})
+_FUEL = 5 * reference.FUEL
+"""Steps of a trace, which looks at the elements one by one besides."""
+_NOTHING: Mapping[str, Any] = {}
 
 
 def _is_plain(node: Node) -> bool:
@@ -114,8 +151,8 @@ def _is_plain(node: Node) -> bool:
     return node.kind == "call" and node.children[0].kind == "attr"
 
 
-def _parts(node: Node) -> list[Node]:
-    return [node, *(part for child in node.children for part in _parts(child))]
+def _has_lambda(node: Node) -> bool:
+    return node.kind == "lambda" or any(_has_lambda(child) for child in node.children)
 
 
 def _shown(value: Any) -> str:
@@ -135,12 +172,19 @@ def _episode(example: Example, compiled: Program, value: bool) -> list[str]:
     if not example.answer:
         return lines
     setting = Setting(example.meta["scene"])
+    known = {id(example.world): value}  # by scene: an episode holds its scenes, so their ids are their own
+
+    def holds(scene: Scene) -> bool:
+        if id(scene) not in known:
+            known[id(scene)] = compiled.evaluate(scene)
+        return known[id(scene)]
+
     try:
-        played = play(setting, example.world, target, compiled.evaluate, parse_edits(setting, example.answer))
+        played = play(setting, example.world, target, holds, parse_edits(setting, example.answer))
     except RecombineError as problem:
         return [*lines, f"The answer fails: {problem}"]
     for edit, scene in zip(example.answer.split(";"), played.scenes[1:], strict=False):
-        lines.append(f"{edit.strip()}: the statement is {compiled.evaluate(scene)}.")
+        lines.append(f"{edit.strip()}: the statement is {holds(scene)}.")
     return lines
 
 
@@ -236,10 +280,41 @@ READERS: Mapping[str, tuple[str, Change]] = {
 """Reader -> what it does wrong, and how it changes a node of the program."""
 
 
+TRIGGERS: Mapping[str, frozenset[str]] = {
+    "ignores_negation": frozenset({"not", "NOT"}),
+    "reads_at_least_as_exactly": frozenset({">=", "ge"}),
+    "reads_exactly_as_at_least": frozenset({"==", "equal_int"}),
+    "ignores_color": frozenset({*_COLORS, "filter_color"}),
+    "ignores_shape": frozenset({*_SHAPES, "filter_shape"}),
+    "ignores_place": frozenset(_PLACES),
+    "swaps_above_and_below": frozenset({*_RELATIONS, "is_top", "is_bottom"}),
+    "reads_touching_as_same_box": frozenset({"get_touching"}),
+    "reads_every_as_some": frozenset({"All"}),
+    "reads_or_as_and": frozenset({"or", "OR"}),
+    "drops_last_condition": frozenset({"and"}),
+}
+"""Reader -> the words, signs and kinds of nodes of which a program has one if the reader changes it."""
+
+
+def _marks(node: Node, found: set[str]) -> set[str]:
+    """The names, signs and kinds in a program."""
+    found.add(node.kind)
+    found.add(node.name)
+    found.update(node.names)
+    for child in node.children:
+        _marks(child, found)
+    return found
+
+
 def _changed(node: Node, change: Change) -> Node:
-    children = tuple(_changed(child, change) for child in node.children)
-    is_same = all(new is old for new, old in zip(children, node.children, strict=True))
-    return change(node if is_same else replace(node, children=children))
+    """The tree with every node changed; the same object if none was."""
+    if not node.children:
+        return change(node)
+    children = [_changed(child, change) for child in node.children]
+    for new, old in zip(children, node.children, strict=True):
+        if new is not old:
+            return change(replace(node, children=tuple(children)))
+    return change(node)
 
 
 def _shortened(node: Node) -> Node:
@@ -259,10 +334,12 @@ def _shortened(node: Node) -> Node:
 @functools.lru_cache(maxsize=4096)
 def readings(compiled: Program) -> tuple[tuple[str, Program], ...]:
     """Each reader's program, where it differs from the right one and is a program at all."""
-    found = []
+    found, marks = [], _marks(compiled.tree, set())
     for name, (_, change) in READERS.items():
+        if marks.isdisjoint(TRIGGERS[name]):
+            continue
         tree = _shortened(compiled.tree) if name == "drops_last_condition" else _changed(compiled.tree, change)
-        if tree == compiled.tree:
+        if tree is compiled.tree:
             continue
         try:
             typed, faults = check(tree, compiled.text)
@@ -305,18 +382,21 @@ def _edit_answers(found: Mapping[str, Program], example: Example) -> dict[str, s
 def _plans(found: Mapping[str, Program], example: Example) -> dict[str, str | None]:
     from recombine.families.lilgym.generate import answer_text
 
-    kind, n = example.meta["scene"], len(found)
+    kind, target, n = example.meta["scene"], bool(example.meta["target"]), len(found)
     items, counts = pack([example.world] * n)
-    target = bool(example.meta["target"])
-    states = np.array([state("lilgym", "reader", name, example.inputs["statement"]) for name in found], np.uint64)
-    tastes = np.array([planner.taste(example.meta["program"])] * n, np.int64).reshape(n, 4)
     judge = planner.by_programs(list(found.values()))
     content = judge(np.arange(n), items, counts) == target
-    plans = planner.search(
-        kind, planner.Tasks(items, counts, np.full(n, target), tastes, states), judge, kernels.is_loaded(planner.MOVES)
-    )
-    answers: dict[str, str | None] = {}
-    for row, name in enumerate(found):
-        length = 0 if content[row] else int(plans.lengths[row])
+    answers: dict[str, str | None] = {name: answer_text(kind, []) for row, name in enumerate(found) if content[row]}
+    rows = np.flatnonzero(~content)
+    names = [name for name in found if name not in answers]
+    if not names:
+        return answers
+    states = np.array([state("lilgym", "reader", name, example.inputs["statement"]) for name in names], np.uint64)
+    tastes = np.array([planner.taste(example.meta["program"])] * len(names), np.int64).reshape(-1, 4)
+    tasks = planner.Tasks(items[rows], counts[rows], np.full(len(rows), target), tastes, states)
+    compiled = kernels.is_worth_compiling(planner.MOVES, 1, SEARCH_COMPILED_FROM, SEARCH_LOADED_FROM)
+    plans = planner.search(kind, tasks, lambda which, *scenes: judge(rows[which], *scenes), compiled)
+    for row, name in enumerate(names):
+        length = int(plans.lengths[row])
         answers[name] = None if length < 0 else answer_text(kind, plans.actions[row, :length].tolist())
     return answers

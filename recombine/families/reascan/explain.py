@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import cast
 
@@ -55,8 +55,14 @@ def omit(said: Description, code: int) -> Description | None:
         return _pruned(said, j) if j else None
     if not getattr(phrase, KINDS[kind]) or (kind == 2 and phrase.shape == "box"):
         return None
-    shorter = replace(phrase, **{KINDS[kind]: ""})
-    return replace(said, phrases=(*said.phrases[:j], shorter, *said.phrases[j + 1 :]))
+    return Description((*said.phrases[:j], _with(phrase, kind, ""), *said.phrases[j + 1 :]), said.parents, said.relations)
+
+
+def _with(phrase: Phrase, kind: int, word: str) -> Phrase:
+    """The phrase with another word of this kind."""
+    words = [phrase.size, phrase.color, phrase.shape]
+    words[kind] = word
+    return Phrase(*words)
 
 
 def _pruned(said: Description, j: int) -> Description:
@@ -74,13 +80,13 @@ def _pruned(said: Description, j: int) -> Description:
 def swaps(said: Description) -> Iterator[tuple[str, Description]]:
     """(name, description) for each kind of word that two phrases can swap: the readings of a bag of words."""
     for a, b in combinations(range(len(said.phrases)), 2):
-        for kind in KINDS[:3]:
+        for place, kind in enumerate(KINDS[:3]):
             x, y = getattr(said.phrases[a], kind), getattr(said.phrases[b], kind)
             if not x or not y or x == y or "box" in (x, y):
                 continue
             phrases = list(said.phrases)
-            phrases[a], phrases[b] = replace(phrases[a], **{kind: y}), replace(phrases[b], **{kind: x})
-            yield f"swaps_{kind}_{a + 1}_{b + 1}", replace(said, phrases=tuple(phrases))
+            phrases[a], phrases[b] = _with(phrases[a], place, y), _with(phrases[b], place, x)
+            yield f"swaps_{kind}_{a + 1}_{b + 1}", Description(tuple(phrases), said.parents, said.relations)
 
 
 def _read_words(kind: str, phrase: Phrase) -> str:
@@ -128,9 +134,15 @@ def readers(world: World, command: Command) -> Iterator[Reader]:
 def doings(world: World, command: Command) -> tuple[tuple[Reader, tuple[tuple[str, ...], ...]], ...]:
     """Every reader with what it does for each object that it may take (where that is anything at all)."""
     found = []
+    known: dict[tuple[int, str, str], tuple[str, ...]] = {}  # several readers take the same object
     for reader in readers(world, command):
-        plans = (plan(world, taken, reader.verb, reader.adverb) for taken in reader.takes)
-        found.append((reader, tuple(actions for actions in plans if actions)))
+        plans = []
+        for taken in reader.takes:
+            key = taken, reader.verb, reader.adverb
+            if key not in known:
+                known[key] = plan(world, *key)
+            plans.append(known[key])
+        found.append((reader, tuple([actions for actions in plans if actions])))
     return tuple(found)
 
 
@@ -170,25 +182,27 @@ def _exclusion_steps(world: World, command: Command) -> Iterator[str]:
     """What rules out each other object: a clause, if the first phrase fits it, else words of that phrase."""
     said = command.description
     by_words: dict[tuple[str, ...], list[int]] = {}
+    clauses: dict[int, tuple[int, ...]] = {}
     for i in range(1, len(world.things)):
         wrong = misfits(world, said.phrases[0], i, READING)
         if wrong:
             by_words.setdefault(wrong, []).append(i)
         else:
-            yield f"{_named(world, i)} also fits {str(said.phrases[0])!r}, but {_ruled_out(world, said, i)}."
+            yield f"{_named(world, i)} also fits {str(said.phrases[0])!r}, but {_ruled_out(world, said, i, clauses)}."
     for wrong, things in sorted(by_words.items()):
         words = " and ".join(repr(word) for word in wrong)
         verb = "rules" if len(wrong) == 1 else "rule"
         yield f"{words} in {str(said.phrases[0])!r} {verb} out {', '.join(_named(world, i) for i in things)}."
 
 
-def _ruled_out(world: World, said: Description, i: int) -> str:
-    """The clause that is false of object i, and the word of it that makes it so."""
+def _ruled_out(world: World, said: Description, i: int, clauses: dict[int, tuple[int, ...]]) -> str:
+    """The clause that is false of object i, and the word of it that makes it so. `clauses` keeps what fits each clause."""
     for k in range(1, len(said.phrases)):
         if said.parents[k] != 0:
             continue
-        shorter = _only_clause(said, k)
-        if i in referents(world, shorter, READING):
+        if k not in clauses:
+            clauses[k] = referents(world, _only_clause(said, k), READING)
+        if i in clauses[k]:
             continue
         near = [o for o, t in enumerate(world.things) if o != i and related(said.relations[k], world.things[i], t)]
         if not near:

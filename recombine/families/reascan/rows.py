@@ -114,6 +114,14 @@ class Desk(NamedTuple):
     mixer: Words  # [1]: for hashes
 
 
+class Bench(NamedTuple):
+    """What one row is made on: the world, what is said of it, and working space."""
+
+    scene: Scene
+    said: Saying
+    desk: Desk
+
+
 class Speech(NamedTuple):
     """The pieces of text that commands are made of (`plan.spellings`)."""
 
@@ -164,6 +172,11 @@ def scene_of(grid: int) -> Scene:
 def saying_of() -> Saying:
     """Room for a command."""
     return Saying(_zeros(MOST_NODES, 3), _zeros(MOST_NODES), _zeros(2, MOST_NODES), _zeros(MOST_NODES), _zeros(MOST_NODES, 3))
+
+
+def bench_of(grid: int) -> Bench:
+    """An empty bench for worlds of this size."""
+    return Bench(scene_of(grid), saying_of(), desk_of(grid))
 
 
 def desk_of(grid: int) -> Desk:

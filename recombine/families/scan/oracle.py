@@ -110,8 +110,9 @@ def _order() -> dict[str, int]:
 
 def _ranked(pool: Iterable[str], *name: str | int) -> list[str]:
     """The pool in the order that the stream of this name draws."""
-    base, order = keys.state("scan", *name), _order()
-    return sorted(pool, key=lambda command: (keys.item_state(base, order[command]), order[command]))
+    order = _order()
+    drawn = keys.states(keys.state("scan", *name), 0, len(order)).tolist()
+    return sorted(pool, key=lambda command: (drawn[order[command]], order[command]))
 
 
 @functools.cache
@@ -392,10 +393,19 @@ def parts_equal_to(commands: Counter[str]) -> list[str]:
     """The official parts (`length/train`, …) that hold exactly these commands with these multiplicities."""
     if commands == Counter(everything()):
         return ["tasks"]
-    found = []
-    for split in RULE_BASED:
-        claim = CLAIMS[split]
-        assert isinstance(claim, Membership)
-        train, test = claim.divided(0)
-        found += [f"{split}/{part}" for part, held in (("train", train), ("test", Counter(test))) if held == commands]
-    return found
+    rows = commands.total()
+    return [f"{split}/{part}" for (split, part), size in _sizes().items() if size == rows and _held(split)[part] == commands]
+
+
+@functools.cache
+def _sizes() -> dict[tuple[str, str], int]:
+    """The rows of every official part; a file of another size equals none of them."""
+    return {(split, part): held.total() for split in RULE_BASED for part, held in _held(split).items()}
+
+
+def _held(split: str) -> dict[str, Counter[str]]:
+    """The commands of a rule-based split's parts."""
+    claim = CLAIMS[split]
+    assert isinstance(claim, Membership)
+    train, test = claim.divided(0)
+    return {"train": train, "test": Counter(test)}

@@ -334,6 +334,22 @@ def _clause_index(spans: Sequence[tuple[int, int]]) -> tuple[Array, Array]:
 
 def room(t: Tables, facts: int, longest_name: int) -> int:
     """Bytes that a story of this many facts never exceeds, for names of up to `longest_name` bytes."""
+    key = id(t), longest_name
+    if key not in _BOUNDS:
+        if len(_BOUNDS) >= MOST_BOUNDS:
+            _BOUNDS.clear()
+        _BOUNDS[key] = t, *_bounds(t, longest_name)
+    _, per_fact, around = _BOUNDS[key]
+    return int(np.ceil(per_fact * facts)) + (facts + 2) * around
+
+
+_BOUNDS: dict[tuple[int, int], tuple[Tables, float, int]] = {}
+"""What `_bounds` found. The tables are held, so no others take their id."""
+MOST_BOUNDS = 64
+
+
+def _bounds(t: Tables, longest_name: int) -> tuple[float, int]:
+    """The most bytes for each fact, and around each sentence."""
     bounds = {
         EVENT: int(t.events[..., 1].max()), TIME: int(t.times[..., 1].max()), KIN: int(t.words[:, 1].max()),
         PRONOUN: int(t.pronouns[..., 1].max()), NAME: longest_name + 2,
@@ -344,8 +360,7 @@ def room(t: Tables, facts: int, longest_name: int) -> int:
         sizes[t.ops[:, 0] == kind] = bound
     worded = np.maximum.reduceat(np.where(t.ops[:, 0] == NAME, t.ops[:, 1], 0), t.frame_start[:-1])
     per_fact = (np.add.reduceat(sizes, t.frame_start[:-1]) + 1) / np.maximum(worded, 1)
-    around = int(t.register_lines[..., 1].max(initial=-1)) + 1
-    return int(np.ceil(per_fact.max() * facts)) + (facts + 2) * around
+    return float(per_fact.max()), int(t.register_lines[..., 1].max(initial=-1)) + 1
 
 
 class Questions(NamedTuple):

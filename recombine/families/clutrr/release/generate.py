@@ -93,7 +93,13 @@ def _whole(job: Job) -> Job:
 
 def release_size(job: Job) -> int:
     """How many rows the part holds: the original's counts follow from its run, and overshoot."""
-    return len(_part(_whole(job))[0])
+    return _size(_whole(job))
+
+
+@lru_cache(maxsize=4_096)
+def _size(job: Job) -> int:
+    """Numbers are kept longer than the runs they come from: every job asks for its part's size."""
+    return len(_part(job)[0])
 
 
 def rows_by_length(job: Job) -> dict[int, int]:

@@ -18,6 +18,7 @@ from recombine import kernels
 from recombine.errors import Infeasible
 from recombine.families.clutrr.options import Dials
 from recombine.families.clutrr.release.closure import Edge, Tree, closure, expansions, grow_tree
+from recombine.families.clutrr.release.kernel import next_way
 from recombine.keys import Stream
 
 MAX_ROUNDS = 4_000
@@ -78,6 +79,7 @@ class Run:
         self.turn, self.tried, self.mark = np.zeros(n, np.int64), np.full(n, -1, np.int64), 0
         self.ends = np.array(self.pairs, np.int64).reshape(n, 2)
         self.rising = np.flatnonzero(self.ends[:, 0] < self.ends[:, 1])
+        self.older, self.younger = np.ascontiguousarray(self.ends[self.rising].T)
         self.neutral = np.array([closure(self.tree)[edge] for edge in self.pairs], np.int64)
         self.counts: dict[Clause, int] = {}
         self.settled: set[int] = set()
@@ -150,7 +152,7 @@ class Run:
             return {}
         rarest = min(len(own) for own in found.values())
         if self.is_equal and self.counts:
-            fewest = min(self.counts.get(clause, 0) for clause in {**self.counts, **found})
+            fewest = min(self.counts.values()) if found.keys() <= self.counts.keys() else 0
             found = {clause: own for clause, own in found.items() if self.counts.get(clause, 0) == fewest}
         for clause in found:
             self.counts[clause] = self.counts.get(clause, 0) + rarest
@@ -183,7 +185,7 @@ class Run:
 
     def _noise(self, path: list[int], target: int) -> list[tuple[int, int]] | None:
         """(pair, kind) of every noise fact; None if some kind that is asked for finds no place."""
-        people = {int(p) for pair in path for p in self.ends[pair]}
+        people = {person for pair in path for person in self.pairs[pair]}
         found: list[tuple[int, int]] = []
         kinds: tuple[Callable[[list[int], set[int], int], list[int]], ...] = (self._detours, self._branch, self._strangers)
         for kind, draw in enumerate(kinds, 1):
@@ -195,7 +197,7 @@ class Run:
         return found
 
     def _next_way(self, pair: int) -> tuple[int, int] | None:
-        way = kernels.load(_MODULE, compiled=False).next_way(pair, self.book, self.turn)
+        way = next_way(pair, self.book, self.turn)
         return None if way < 0 else (int(self.book.first[way]), int(self.book.second[way]))
 
     def _some(self) -> int:
@@ -212,7 +214,7 @@ class Run:
         """Irrelevant: one fact that leaves the path, from an expansion of a random path fact."""
         for _ in range(self.k):
             for pair in self._next_way(self.stream.choice(path)) or ():
-                if pair != target and len(people & {int(p) for p in self.ends[pair]}) < 2:
+                if pair != target and len(people.intersection(self.pairs[pair])) < 2:
                     return [pair]
         return []
 
@@ -220,5 +222,5 @@ class Run:
         """Disconnected: facts about people whom the path does not meet, told from the older number to the younger."""
         met = np.zeros(self.tree.size, np.bool_)
         met[list(people)] = True
-        free = self.rising[~met[self.ends[self.rising]].any(1)].tolist()
+        free = self.rising[~(met[self.older] | met[self.younger])].tolist()
         return self.stream.sample(free, min(self._some(), len(free))) if free else []

@@ -8,7 +8,7 @@ weights leave to the reader. All tables hold whole numbers, so that every machin
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,27 +170,36 @@ def spread(k: int, held: HeldOut, is_held_out: bool, dropped: frozenset[str] = A
     In each round the reader guesses every pair's likeliest target, and those cells shrink by a fortieth. Held-out clauses of few
     words, where each pair of ends has few, play against a second reader too: the one who has learnt on the training part.
     """
-    possible = support(k, held, is_held_out, dropped)
+    possible, asked, learnt = support(k, held, is_held_out, dropped), shares(k), None
+    if is_held_out and 2 < k <= LISTED_K:
+        trained = spread(k, held, False, dropped).sum(0) * asked[:, None, None]
+        likely = 10 * trained >= 9 * trained.max(0)  # about as likely as any: what is learnt may be any of these
+        learnt = (likely * _STEP // np.maximum(likely.sum(0), 1)).tobytes()
+    return _played(possible.tobytes(), asked.tobytes(), learnt, k == 2)
+
+
+@lru_cache(maxsize=32)
+def _played(ends: bytes, turns: bytes, known: bytes | None, is_pair: bool) -> NDArray[np.int64]:
+    """`spread` from the bytes of what is possible, of the shares, and of what was learnt. Long stories have all of these in common."""
+    possible, share = np.frombuffer(ends, np.bool_).reshape(2, _N, _N, _N), np.frombuffer(turns, np.int64)
     target, first, last = np.nonzero(possible.any(0))
-    seen = last if k == 2 else first * _N + last  # at k = 2 both words are the whole story, so only the last one is hidden
+    seen = last if is_pair else first * _N + last  # at k = 2 both words are the whole story, so only the last one is hidden
     _, pair = np.unique(seen, return_inverse=True)
     by_pair = np.argsort(pair, kind="stable")
     pair_start = np.searchsorted(pair[by_pair], np.arange(pair.max() + 1))
     asked, which, own = np.unique(target, return_inverse=True, return_counts=True)
     target_start = np.searchsorted(target, asked)
-    goal = shares(k)[target] * _TOTAL  # each target's weights sum to its share
+    goal = share[target] * _TOTAL  # each target's weights sum to its share
     learnt = np.zeros(len(target), np.int64)
-    if is_held_out and 2 < k <= LISTED_K:
-        trained = spread(k, held, False, dropped).sum(0) * shares(k)[:, None, None]
-        likely = 10 * trained >= 9 * trained.max(0)  # about as likely as any: what is learnt may be any of these
-        learnt = (likely * _STEP // np.maximum(likely.sum(0), 1))[target, first, last]
+    if known is not None:
+        learnt = np.frombuffer(known, np.int64).reshape(_N, _N, _N)[target, first, last]
     weight, total = np.ones(len(target), np.int64), np.zeros(len(target), np.int64)
     for _ in range(_ROUNDS):
         weight = np.maximum(weight * goal // np.add.reduceat(weight, target_start)[which], 1)
         total += weight
         likeliest = np.maximum.reduceat(weight[by_pair], pair_start)
         weight = np.maximum(weight - weight * ((weight >= likeliest[pair]) * _STEP + learnt) // _STEP**2, 1)
-    mixed = total // _ROUNDS // shares(k)[target] * (_VARIETY - 1) // _VARIETY + _TOTAL // _VARIETY // own[which]
+    mixed = total // _ROUNDS // share[target] * (_VARIETY - 1) // _VARIETY + _TOTAL // _VARIETY // own[which]
     found = np.zeros(possible.shape, np.int64)
     found[:, target, first, last] = mixed
     return np.where(possible, found // np.maximum(possible.sum(0), 1), 0)

@@ -56,13 +56,17 @@ def grammar(dropped: frozenset[str] = ALL) -> Grammar:
     for gender in (0, 1):
         for code in range(n):
             can[1, gender, code, code, code] = fits(gender, code)
+    # A rule proves (first word, last word) if some cut gives its left part that first word and its right part that last word.
+    begins, ends = np.zeros((2, MAX_K + 1, 2, n, n), np.float32)
+    begins[1], ends[1] = can[1].any(3), can[1].any(2)
     for length in range(2, MAX_K + 1):
         for at, pairs in enumerate(heads):
-            for first, second in pairs:
-                for cut in range(1, length):
-                    left = can[cut, at // n, first].any(1)
-                    right = can[length - cut, GENDER[first], second].any(0)
-                    can[length, at // n, at % n] |= left[:, None] & right[None, :]
+            if pairs:
+                firsts, seconds = np.array(pairs).T
+                left = begins[1:length, at // n, firsts]
+                right = ends[length - 1 : 0 : -1, np.array(GENDER)[firsts], seconds]
+                can[length, at // n, at % n] = left.reshape(-1, n).T @ right.reshape(-1, n) > 0
+        begins[length], ends[length] = can[length].any(3), can[length].any(2)
     bits = (np.int64(1) << np.arange(MAX_K + 1, dtype=np.int64)).reshape(-1, 1, 1, 1, 1)
     both, turned = (can * bits).sum(0), (can * bits[::-1]).sum(0)
     rules = [pair for pairs in heads for pair in pairs]

@@ -60,6 +60,8 @@ __all__ = [
 ]  # fmt: skip
 
 KERNEL_NAME = "recombine.families.lilgym.play.kernel"
+_FIRST = np.zeros(1, np.int64)
+"""The only place where there is one episode."""
 
 
 # --- one scene -------------------------------------------------------------------------------------------------------
@@ -78,7 +80,7 @@ def edit_scene(setting: Setting, scene: Scene, action: int) -> tuple[Scene, str]
     """The scene after an ADD or REMOVE, and the name of the error ("" if none; then the scene is changed). Pure."""
     if not 0 < action < setting.action_count:
         raise UsageError(f"action {shown(action)} is no ADD or REMOVE; they are 1 to {setting.action_count - 1}.")
-    kernel = kernels.load(KERNEL_NAME, compiled=False)
+    kernel = kernels.load(KERNEL_NAME, compiled=kernels.is_loaded(KERNEL_NAME))
     rect, count = np.zeros(4, np.int64), len(scene.items)
     items = np.zeros((1, min(count + 1, MAX_ITEMS), FIELDS), np.int16)
     if count:
@@ -157,7 +159,7 @@ class Judge:
         self.bank = Bank(list(distinct.values()))
         self.program_of: Numbers = np.array([places[program.text] for program in programs], np.int64)
 
-    def __call__(self, rows: Numbers, items: Items, counts: Counts, compiled: bool) -> NDArray[np.int8]:
+    def __call__(self, rows: Numbers, items: Items, counts: Counts, compiled: bool | None) -> NDArray[np.int8]:
         """For each k: 1 if the statement of instance rows[k] holds in scene k, 0 if not, -1 if its program fails there."""
         index = self.program_of[rows]
         try:
@@ -227,6 +229,16 @@ class States:
         arrays = ("rows", "items", "counts", "clocks", "active", "canvases", "images")
         return replace(self, **{name: getattr(self, name).copy() for name in arrays})
 
+    @functools.cached_property
+    def board(self) -> Board:
+        """The arrays that kernels change in place."""
+        return Board(self.items, self.counts, self.clocks, self.active, self.canvases, self.images)
+
+    @functools.cached_property
+    def results(self) -> Results:
+        """Room for what one step gives; `advance_one` uses it again and again."""
+        return _results(len(self))
+
     def scenes(self) -> list[Scene]:
         """The current scenes as values."""
         return unpack(self.setting.kind, self.items, self.counts)
@@ -288,14 +300,24 @@ def view(states: States, sight: Sight, resolution: Resolution = "half") -> NDArr
     return np.where(present[..., None], states.items, np.int16(-1))
 
 
+def view_one(states: States, sight: Sight, resolution: Resolution = "half") -> NDArray[Any]:
+    """`view` where there is one episode."""
+    if sight == "image":
+        return states.images[0].copy() if resolution == "half" else render.PALETTE[states.canvases[0]]
+    count = states.counts.item()
+    seen = states.items[0].copy()
+    seen[count:] = -1
+    return seen
+
+
 def _kernel(states: States) -> Any:
     return kernels.load(KERNEL_NAME, states.compiled)
 
 
-def truths(states: States, which: Numbers) -> Flags:
+def truths(states: States, which: Numbers, compiled: bool | None) -> Flags:
     """Whether the target holds now in the episodes `which`; a program that fails on a scene meets no target there."""
     rows = states.rows[which]
-    holds = states.instances.judge(rows, states.items[which], states.counts[which], states.compiled)
+    holds = states.instances.judge(rows, states.items[which], states.counts[which], compiled)
     same: Flags = holds == states.instances.targets[rows].astype(np.int8)
     return same
 
@@ -313,16 +335,33 @@ def advance(states: States, actions: NDArray[Any]) -> Outcome:
     forced = np.zeros(n, np.bool_)
     judged = np.flatnonzero(states.active if states.setting.stop_forcing else states.active & (taken == 0))
     if len(judged):
-        met[judged] = truths(states, judged)
+        met[judged] = truths(states, judged, states.compiled)
     if states.setting.stop_forcing:
         forced = met & (taken != 0)
         taken[forced] = 0
-    outcome = Outcome(np.zeros(n, np.float64), np.zeros((n, 2), np.bool_), np.zeros(n, np.int8), forced)
-    board = Board(states.items, states.counts, states.clocks, states.active, states.canvases, states.images)
-    results = Results(outcome.rewards, outcome.ended, outcome.errors)
-    _kernel(states).advance(states.rule, states.setting.step_cost, tables(), board, taken, met, results)
-    states.active &= ~(outcome.ended[:, 0] | outcome.ended[:, 1])
-    return outcome
+    results = _results(n)
+    _kernel(states).advance(states.rule, states.setting.step_cost, tables(), states.board, taken, met, results)
+    states.active &= ~(results.ended[:, 0] | results.ended[:, 1])
+    return Outcome(results.rewards, results.ended, results.errors, forced)
+
+
+def advance_one(states: States, action: int) -> tuple[float, bool, bool, int, bool]:
+    """`advance` where there is one episode, under way: reward, terminated, truncated, error code, whether STOP was forced."""
+    setting, results = states.setting, states.results
+    is_met = is_forced = False
+    if action == 0 or setting.stop_forcing:
+        is_met = bool(truths(states, _FIRST, None if states.compiled else False)[0])
+        is_forced = is_met and action != 0
+    taken = np.array([0 if is_forced else action])
+    _kernel(states).advance(states.rule, setting.step_cost, tables(), states.board, taken, np.array([is_met]), results)
+    terminated, truncated = results.ended[0].tolist()
+    if terminated or truncated:
+        states.active[0] = False
+    return results.rewards.item(), terminated, truncated, results.errors.item(), is_forced
+
+
+def _results(places: int) -> Results:
+    return Results(np.zeros(places, np.float64), np.zeros((places, 2), np.bool_), np.zeros(places, np.int8))
 
 
 class Step(NamedTuple):

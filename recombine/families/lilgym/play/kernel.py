@@ -44,6 +44,8 @@ FINE, DOES_NOT_FIT, ON_SEPARATOR, NOTHING_TO_REMOVE, STOPPED_EARLY, NEVER_STOPPE
 REACH = 34
 NEAR, MEETS, MEETS_EXACTLY = 7, 8, 16
 """Parts of a contact; see `geometry.py`."""
+KINDS = 9
+"""Shapes × sizes."""
 ITEM_CODES = 27
 """Shapes × colours × sizes: the ADD actions of one cell."""
 FIRST_REMOVE = 10
@@ -283,7 +285,7 @@ def mask_scatter(rule: Numbers, tables: Tables, items: Items, count: int, add: F
         for row in range(rule[ROWS]):
             inside = place_of(rule, column, row, place)
             remove[column, row] = False
-            for kind in range(9):
+            for kind in range(KINDS):
                 side = 10 * (kind % 3 + 1)
                 add[kind, column, row] = inside and place[1] + side <= BOX_SIDE and place[2] + side <= BOX_SIDE
     bit = MEETS if rule[RELEASED] != 0 else MEETS_EXACTLY
@@ -299,7 +301,7 @@ def mask_scatter(rule: Numbers, tables: Tables, items: Items, count: int, add: F
                     continue
                 if covered(tables.areas, items, k, column * cell, row * cell, cell) > 0:
                     remove[left + column, row] = True
-                for kind in range(9):
+                for kind in range(KINDS):
                     if int(tables.contacts[kind, other, dy, dx]) & bit != 0:
                         add[kind, left + column, row] = False
 
@@ -308,6 +310,24 @@ def mask_many(rule: Numbers, tables: Tables, items: Items, counts: Counts, add: 
     """`mask_scatter` for many scenes."""
     for i in range(len(counts)):
         mask_scatter(rule, tables, items[i], int(counts[i]), add[i], remove[i])
+
+
+def mask_actions(rule: Numbers, tables: Tables, items: Items, counts: Counts, out: Flags) -> None:
+    """Which SCATTER actions are valid, for each row: `mask_scatter` laid out by action number."""
+    columns, rows = int(rule[COLUMNS]), int(rule[ROWS])
+    add, remove = np.empty((KINDS, columns, rows), np.bool_), np.empty((columns, rows), np.bool_)
+    for i in range(len(counts)):
+        mask_scatter(rule, tables, items[i], int(counts[i]), add, remove)
+        out[i, 0] = True
+        place = 1
+        for column in range(columns):
+            for row in range(rows):
+                out[i, 1 + ITEM_CODES * columns * rows + column * rows + row] = remove[column, row]
+                for shape in range(3):
+                    for _color in range(3):
+                        for size in range(3):
+                            out[i, place] = add[3 * shape + size, column, row]
+                            place += 1
 
 
 # --- one step of many episodes ---------------------------------------------------------------------------------------

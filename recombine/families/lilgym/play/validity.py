@@ -29,6 +29,9 @@ def masks(states: States) -> Flags:
     if states.setting.kind == "tower":
         _kernel(states).mask_tower(states.items, states.counts, flat)
         return flat
+    if states.compiled:
+        _kernel(states).mask_actions(states.rule, tables(), states.items, states.counts, flat)
+        return flat
     columns, rows, _ = GRIDS[states.setting.grid]
     add, remove = placements(states)
     flat[:, 0] = True

@@ -29,7 +29,9 @@ from recombine.families.lilgym.scene import Counts, Item, Items, Scene, pack
 
 KERNEL_NAME = "recombine.families.lilgym.program.kernel"
 COMPILE_FROM_PAIRS = 20_000
-"""From so many program/scene pairs on, loading the compiled kernel pays; below, the plain interpreter does the work."""
+"""So many program/scene pairs take the plain interpreter about as long as compiling the kernel does."""
+LOAD_FROM_PAIRS = 1_000
+"""So many take it as long as loading machine code from disk does."""
 UNDECIDED = 2
 """What the kernel answers where only the plain interpreter can tell the value, or the error."""
 
@@ -163,7 +165,7 @@ def _is_bulk(pairs: int, compiled: bool | None) -> bool:
     """Whether the kernel does the work: if asked, if there is much to do, or if it is loaded already."""
     if compiled is not None:
         return compiled
-    return kernels.is_worth_compiling(KERNEL_NAME, pairs, COMPILE_FROM_PAIRS)
+    return kernels.is_worth_compiling(KERNEL_NAME, pairs, COMPILE_FROM_PAIRS, LOAD_FROM_PAIRS)
 
 
 @dataclass(frozen=True)

@@ -179,6 +179,8 @@ def _walk(kind: Kind, tasks: Tasks, given: Scenes, judge: Judge, plans: Plans, c
         truths = judge(rows, items.reshape(-1, *items.shape[2:]), counts.reshape(-1))
         arrived = (truths == tasks.targets[rows]).reshape(-1, WALKS) & (lengths > 0)
         here, first = arrived.any(1), arrived.argmax(1)
+        if not here.any():
+            continue
         done = left[here]
         plans.actions[done], plans.lengths[done] = moves[here, first[here]], lengths[here, first[here]]
         found.append(done)

@@ -23,12 +23,11 @@ from recombine.families.reascan.plan import (
 from recombine.families.reascan.rows import (
     Asked,
     Ints,
+    bench_of,
     columns,
     conditions_of,
-    desk_of,
     grammar_of,
     saying_of,
-    scene_of,
     sink_of,
     speech_of,
 )
@@ -92,7 +91,7 @@ def sound(job: Job, compiled: bool | None = None, rule: Rule | None = None) -> B
     rejected = np.zeros(len(REJECTIONS), dtype=np.int64)
     done = kernels.load(KERNEL_NAME, compiled).sound_rows(
         keys.states(job.base(), job.start, job.stop), _given(job, rule), asked, grammar, aims_of(grid, directions_of(rule)),
-        speech_of(), scene_of(grid), saying_of(), desk_of(grid), sink, rejected,
+        speech_of(), bench_of(grid), sink, rejected,
     )  # fmt: skip
     if done < n:
         raise Infeasible(

@@ -77,7 +77,7 @@ from recombine.grid.codes import (
 from recombine.grid.kernel import arrival, plan, popcount
 
 if TYPE_CHECKING:
-    from recombine.families.reascan.rows import Asked, Desk, Grammar, Ints, Saying, Scene, Sink, Speech, Words
+    from recombine.families.reascan.rows import Asked, Bench, Desk, Grammar, Ints, Saying, Scene, Sink, Speech, Words
     from recombine.families.reascan.sound.generate import Aims
 
 KERNEL = True
@@ -308,13 +308,13 @@ def promise_the(links: Ints, nodes: int, the: Ints, attempt: int, is_planned: bo
 
 
 def sound_rows(
-    states: Words, given: Ints, asked: Asked, grammar: Grammar, aims: Aims, speech: Speech, scene: Scene, said: Saying, desk: Desk,
-    sink: Sink, rejected: Ints,
+    states: Words, given: Ints, asked: Asked, grammar: Grammar, aims: Aims, speech: Speech, bench: Bench, sink: Sink, rejected: Ints
 ) -> Any:  # fmt: skip
     """Generate one row per state. Returns the number of rows done: fewer than asked if no example keeps the split's claim.
 
     given[i] is row i's form, or 0 to draw one.
     """
+    scene, said, desk = bench.scene, bench.said, bench.desk
     st, rng, settings = scene.st, desk.rng, asked.settings
     for i in range(states.shape[0]):
         rng[0] = states[i]
