@@ -29,6 +29,7 @@ from recombine.grid.codes import (
     SMALL,
 )
 from recombine.grid.kernel import popcount
+from recombine.grid.size_bounds import bind, bound, clear_bounds
 
 if TYPE_CHECKING:
     from recombine.families.reascan.release.kernel import Draft
@@ -53,34 +54,12 @@ AT, SOME, FORCED = 0, 1, 2
 # --- kinds and sizes -------------------------------------------------------------------------------------------------
 
 
-def bound(bounds: Ints, color: int, shape: int, is_small: bool) -> Any:
-    """The small or big size that objects of this kind are bound to, or 0. Rows of bounds: 4 shapes, then 16 colours and shapes."""
-    key = shape if bounds[shape, 0] != 0 else 4 + color * 4 + shape
-    return bounds[key, 0] if is_small else bounds[key, 1]
-
-
-def clear_bounds(bounds: Ints) -> None:
-    """No kind is bound."""
-    for key in range(20):
-        bounds[key, 0], bounds[key, 1] = 0, 0
-
-
 def draw_bounds(words: Ints, kinds: Ints, nodes: int, bounds: Ints, rng: Words) -> None:
-    """Draw a pair of sizes for the kind of each sized phrase's object; one for a shape overwrites those for its colours."""
+    """Bind the kind of each sized phrase's object to a pair of sizes."""
     clear_bounds(bounds)
     for j in range(nodes):
-        if words[j, 0] == NO_SIZE:
-            continue
-        color, shape = kinds[j, 1], kinds[j, 2]
-        low = 1 + below(rng, 3)
-        high = low + 1 + below(rng, 4 - low)
-        if words[j, 1] < 0:
-            for c in range(4):
-                bounds[4 + c * 4 + shape, 0], bounds[4 + c * 4 + shape, 1] = 0, 0
-            bounds[shape, 0], bounds[shape, 1] = low, high
-        else:
-            key = 4 + color * 4 + shape
-            bounds[key, 0], bounds[key, 1] = low, high
+        if words[j, 0] != NO_SIZE:
+            bind(bounds, -1 if words[j, 1] < 0 else kinds[j, 1], kinds[j, 2], rng)
 
 
 def draw_kind(bounds: Ints, size: int, color: int, shape: int, forced: int, kind: Ints, rng: Words) -> None:

@@ -27,11 +27,9 @@ from recombine.families.reascan.release.pools import Pool, pool, shows
 from recombine.families.reascan.rows import (
     Asked,
     Sink,
+    bench_of,
     columns,
     conditions_of,
-    desk_of,
-    saying_of,
-    scene_of,
     sink_of,
     speech_of,
 )
@@ -151,7 +149,7 @@ def _run(
     )
     asked = Asked(settings, *conditions_of(listed.wanted, listed.unwanted), np.zeros((2, 0), dtype=np.int64))
     done = kernels.load(KERNEL_NAME, compiled).release_rows(
-        states, forms, asked, speech_of(), scene_of(grid), saying_of(), draft_of(), desk_of(grid), sink, notes, alive, rejected
+        states, forms, asked, speech_of(), bench_of(grid), draft_of(), sink, notes, alive, rejected
     )
     return sink, alive, notes, rejected, int(done)
 

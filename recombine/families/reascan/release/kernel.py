@@ -51,7 +51,7 @@ from recombine.grid.codes import PAIRWISE
 from recombine.grid.kernel import is_bindable, lowest, phrase, popcount
 
 if TYPE_CHECKING:
-    from recombine.families.reascan.rows import Asked, Desk, Ints, Saying, Scene, Sink, Speech, Words
+    from recombine.families.reascan.rows import Asked, Bench, Desk, Ints, Saying, Scene, Sink, Speech, Words
 
 KERNEL = True
 LEAN = True
@@ -186,10 +186,8 @@ def release_rows(
     forms: Ints,
     asked: Asked,
     speech: Speech,
-    scene: Scene,
-    said: Saying,
+    bench: Bench,
     draft: Draft,
-    desk: Desk,
     sink: Sink,
     strategy: Ints,
     alive: Ints,
@@ -199,6 +197,7 @@ def release_rows(
 
     If more than one is wanted, nothing is written: that call only asks which commands are worth their draws.
     """
+    scene, said, desk = bench.scene, bench.said, bench.desk
     st, words, settings = scene.st, said.words, asked.settings
     done = 0
     for i in range(states.shape[0]):
