@@ -36,10 +36,6 @@ def _lengths(low: int, high: int) -> Level:
     return Level("hold_out", "test", {"predicate": f"action_length >= {low} and action_length <= {high}"})
 
 
-def _words(predicate: str) -> Level:
-    return Level("hold_out", "test", {"predicate": predicate})
-
-
 _ACTIONS = (_lengths(1, 5), _lengths(6, 10), _lengths(11, 16), _lengths(17, 24), _lengths(25, 48))
 PATHS: Mapping[str, tuple[Level, ...]] = {
     "scan": _ACTIONS,
@@ -57,11 +53,11 @@ PATHS: Mapping[str, tuple[Level, ...]] = {
     ),
     "clutrr": tuple(Level("generalization_23", f"test_k{k}") for k in (2, 4, 6, 8, 10)),
     "lilgym": (
-        _words("words <= 15"),
-        _words("words >= 16 and words <= 19"),
-        _words("words >= 20 and words <= 22"),
-        _words("words >= 23 and words <= 26"),
-        _words("words >= 27"),
+        Level("random", "test", {"start": "scratch"}),
+        Level("random", "test", {"scene": "scatter"}),
+        Level("random"),
+        Level("hold_out", "test", {"predicate": "any(phenomenon) = above_below"}),
+        Level("random", "test", {"scene": "scatter", "start": "scratch"}),
     ),
     "abstract": (
         Level("random", "test", {"pattern": "simple", "demonstrations": 6}),

@@ -6,6 +6,7 @@ Families with very many like splits (SCAN's replicates) are covered by one split
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from recombine.families import OURS, family
 from recombine.jobs import make_job
 
 WARM_ROWS = 40
+SAMPLED_ROWS = 60
+"""Rows over which a sample of the contract compares seeds and parts: it may have to make them interpreted."""
 CASES = [(name, case) for name in OURS for case in testing.cases(family(name))]
 
 
@@ -38,6 +41,15 @@ def _warm(name: str, recipe: str, is_whole: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "is_worth_compiling", lambda kernel, *_: is_whole or kernels.is_ready(kernel))
         item.generate(job.rows(0, min(job.stop, WARM_ROWS)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def narrow(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A sample compares fewer rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.config.getoption("--contract-sample") > 1:
+            patch.setattr(testing, "WIDE_ROWS", SAMPLED_ROWS)
+        yield
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: "-".join([case[0], *case[1]]))

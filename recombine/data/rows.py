@@ -86,7 +86,7 @@ def _text(row: Mapping[str, Any], names: tuple[str, ...], index: int) -> str:
     for name in names:
         if name in row:
             return str(row[name])
-    raise FileError(f"row {index} has none of {', '.join(names)}; it has {', '.join(map(str, row))[:200]}.")
+    raise FileError(f"row {index} has none of {', '.join(names)}; it has {shown(list(map(str, row)))}.")
 
 
 def _form(question: str) -> bytes:

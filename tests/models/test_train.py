@@ -101,7 +101,7 @@ config = changed(find_model("gru-attn")[1], {**SMALL, "dropout": 0.3})
 def report(state, steps):
     pathlib.Path(sys.argv[2]).write_text(str(state.steps))
 examples = easy()
-train(Plan("gru-attn", config, replace(QUICK, epochs=30)), examples, examples[:4], pathlib.Path(sys.argv[1]), report)
+train(Plan("gru-attn", config, replace(QUICK, epochs=15)), examples, examples[:4], pathlib.Path(sys.argv[1]), report)
 """
 
 
@@ -112,12 +112,12 @@ def test_a_process_killed_at_any_moment_goes_on(tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (tmp_path / "steps").exists():
         time.sleep(0.02)
-    time.sleep(0.1)
+    time.sleep(0.03)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert process.returncode == -signal.SIGKILL, "the run ended before it could be killed"
     config = changed(find_model("gru-attn")[1], {**SMALL, "dropout": 0.3})
-    plan, examples = Plan("gru-attn", config, replace(QUICK, epochs=30)), easy()
+    plan, examples = Plan("gru-attn", config, replace(QUICK, epochs=15)), easy()
     for name in ("killed", "whole"):
         train(plan, examples, examples[:4], tmp_path / name)
     killed, whole = weights(tmp_path / "killed"), weights(tmp_path / "whole")
