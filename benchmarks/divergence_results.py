@@ -79,6 +79,11 @@ class Chosen:
         return True
 
 
+def actions(source: Chosen, part: str) -> float:
+    """The mean number of actions of a part's answers: longer ones are harder whatever the divergence."""
+    return round(float(np.mean([len(str(one.answer).split()) for one in source.load(part, 0, 0)])), 2)
+
+
 def correlations(x: Sequence[float], y: Sequence[float]) -> dict[str, float]:
     """The linear correlation, and that of the ranks (equal values share their mean rank)."""
 
@@ -115,7 +120,8 @@ def main() -> None:
         found = run(Experiment(source, MODEL, scale, arguments.seed), Path(arguments.runs))
         record = {
             "wanted": target, "seed": arguments.seed, "atom_divergence": round(choice.atoms, 4),
-            "compound_divergence": round(choice.compounds, 4), "fit_rows": found["fit_rows"], "fingerprint": found["fingerprint"],
+            "compound_divergence": round(choice.compounds, 4), "mean_actions": {part: actions(source, part) for part in ("fit", "test")},
+            "fit_rows": found["fit_rows"], "fingerprint": found["fingerprint"],
             "validation": found["validation"], "best_epoch": found["best_epoch"], "epochs": found["epochs"], "stopped": found["stopped"],
             "test": found["tests"]["test"], "train_cpu_seconds": found["train_cpu_seconds"], "finished": found["finished"],
         }  # fmt: skip

@@ -107,7 +107,9 @@ def losses(
     near = part.values + (values - part.values).clamp(-settings.clip, settings.clip)
     value = 0.5 * torch.maximum((values - wanted) ** 2, (near - wanted) ** 2).mean()
     entropy = -(chances.exp() * chances).sum(1).mean()
-    total = policy + settings.value * value - settings.entropy_at(update) * entropy + settings.imitation * imitation
+    total = settings.value * value
+    if settings.is_policy_learnt(update):
+        total = total + policy - settings.entropy_at(update) * entropy + settings.imitation * imitation
     return Losses(total, policy, value, entropy, imitation)
 
 
@@ -207,6 +209,8 @@ class Learner:
         for group in self.optimizer.param_groups:
             group["lr"] = s.rate_at(update)
         scaled = (rollout.advantages - rollout.advantages.mean()) / (rollout.advantages.std() + 1e-5)
+        if s.forced_floor:
+            scaled = torch.where(rollout.forced, scaled.clamp(min=s.forced_floor), scaled)
         totals = torch.zeros(len(Losses._fields))
         size = s.batch // s.minibatches
         for _ in range(s.epochs):

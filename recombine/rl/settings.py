@@ -25,6 +25,8 @@ class Settings:
 
     `entropy` is the published 0.1, here with a gradient; the released code detaches that term, which is `entropy=0`.
     `cooling` is the share of it that is gone at the end of the run: 0 keeps it, 1 lets it fall to nothing, step by step.
+    `value_first` is the share of the updates, from the start, in which only the critic learns. `forced_floor` is the least normalised
+    advantage of a relabelled STOP: the critic learns that the scene is solved, and then STOP seems to gain nothing. 0 of either is as published.
     `masks` keeps invalid actions from being chosen, in training and testing; the paper has none.
     `period`: updates between validations; a checkpoint is written there. `patience`: stop after so many periods without a
     better validation accuracy (0: never). `held_out`: the share of training statements kept for validation.
@@ -41,6 +43,8 @@ class Settings:
     entropy: float = 0.1
     cooling: float = 0.0
     value: float = 0.5
+    value_first: float = 0.0
+    forced_floor: float = 0.0
     norm: float = 0.5
     rate: float = 3e-4
     schedule: str = "linear"
@@ -72,8 +76,11 @@ class Settings:
             raise UsageError(f"{self.places} × {self.rollout} steps cannot be cut into {self.minibatches} minibatches.")
         if not 0 <= self.cooling <= 1:
             raise UsageError(f"cooling is {self.cooling}, but must be from 0 to 1.")
-        if not 0 <= self.held_out < 1:
-            raise UsageError(f"held_out is {self.held_out}, but must be from 0 to below 1.")
+        for name in ("held_out", "value_first"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, but must be from 0 to below 1.")
+        if self.forced_floor < 0:
+            raise UsageError(f"forced_floor is {self.forced_floor}, but must be at least 0.")
 
     @property
     def batch(self) -> int:
@@ -88,6 +95,10 @@ class Settings:
     def entropy_at(self, update: int) -> float:
         """The weight of the entropy bonus at an update."""
         return self.entropy * (1 - self.cooling * update / self.updates)
+
+    def is_policy_learnt(self, update: int) -> bool:
+        """Whether an update changes the policy, or only the critic."""
+        return update >= self.value_first * self.updates
 
     def rate_at(self, update: int) -> float:
         """The learning rate of an update: warm-up, then linear or cosine decay to zero."""

@@ -82,9 +82,9 @@ def test_stop_forcing_is_faster_where_reward_is_rare() -> None:
         assert plain is None, (seed, forced, plain)
 
 
-def rollout_where_the_target_holds(forcing: str) -> tuple[Learner, Any]:
+def rollout_where_the_target_holds(forcing: str, **given: Any) -> tuple[Learner, Any]:
     """Episodes that start where STOP is right already."""
-    settings = quick(forcing=forcing, places=16, rollout=4)
+    settings = quick(forcing=forcing, places=16, rollout=4, **given)
     learner = Learner(settings, READER, SMALL, toy(Scene.of_towers([[2, 2], [], []])))
     learner.begin_period(0)
     return learner, learner.collect(0)
@@ -138,6 +138,29 @@ def test_forced_states_teach_to_stop_there(forcing: str) -> None:
     with torch.no_grad():
         far, there = learner.agent.log_probs(seen)[:, STOP].exp().tolist()
     assert there > 0.5 and there > far + 0.2, (far, there)
+
+
+def test_a_floor_teaches_a_stop_that_seems_to_gain_nothing() -> None:
+    """A critic that knows the scene is solved leaves no advantage; the floor pushes STOP all the same."""
+    chances = {}
+    for floor in (0.0, 1.0):
+        learner, rollout = rollout_where_the_target_holds("relabel", forced_floor=floor)
+        learner.learn(rollout._replace(advantages=torch.where(rollout.forced, -1.0, 1.0)), 0)
+        with torch.no_grad():
+            stop = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight))[rollout.forced, STOP]
+        chances[floor] = float(stop.mean())
+    assert chances[1.0] > chances[0.0]
+
+
+def test_the_critic_can_learn_first() -> None:
+    learner, rollout = rollout_where_the_target_holds("relabel", value_first=0.5)
+    before = {name: weight.clone() for name, weight in learner.agent.state_dict().items()}
+    learner.learn(rollout, 0)
+    moved = {name.split(".")[0] for name, weight in learner.agent.state_dict().items() if not torch.equal(weight, before[name])}
+    assert moved == {"critic", "worth"}
+    learner.learn(rollout, learner.settings.updates - 1)
+    after = learner.agent.state_dict()
+    assert any(not torch.equal(after[name], weight) for name, weight in before.items() if name.startswith("actor"))
 
 
 def test_a_mask_instead_would_teach_nothing() -> None:
@@ -197,6 +220,10 @@ def test_settings_are_the_published_ones_and_are_checked() -> None:
     assert settings.entropy_at(1953) == cooled.entropy_at(0) == 0.1 and cooled.entropy_at(977) == pytest.approx(0.05)
     with pytest.raises(UsageError, match="cooling is 2"):
         Settings(cooling=2)
+    with pytest.raises(UsageError, match="value_first is 1"):
+        Settings(value_first=1)
+    with pytest.raises(UsageError, match="forced_floor is -1"):
+        Settings(forced_floor=-1)
     with pytest.raises(UnknownName, match="relabel"):
         Settings(forcing="relable")
     with pytest.raises(UsageError, match="minibatches"):
