@@ -102,11 +102,9 @@ def main() -> None:
     if given.table:
         print(table(read_json(given.table)))
         return
-    document = (
-        read_json(given.out)
-        if given.out.is_file()
-        else {"command": "python benchmarks/lilgym_causes.py --files FOLDER", "groups": {}}
-    )
+    document: dict[str, Any] = {"command": "python benchmarks/lilgym_causes.py --files FOLDER", "groups": {}}
+    if given.out.is_file():
+        document = read_json(given.out)
     for seed in range(given.seeds):
         for name in given.group or GROUPS:
             group = GROUPS[name]
