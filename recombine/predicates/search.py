@@ -32,10 +32,10 @@ GRAIN = float(1 << 20)
 """Weights are rounded to multiples of one part in so many: their sums are exact then."""
 STEPS_PER_ROW = 100
 """Exchanges that are tried, for each row of the pools."""
-WARM, COLD = 1e-3, 1e-5
-"""The temperature at the start and at the end, in units of divergence, divided by the rows of the test."""
-CHEAP, DEAR = 1.0, 30.0
-"""What one unit of atom divergence above the aim costs at the start and at the end."""
+WARM, COOLING = 1e-3, 4.605170185988092
+"""The temperature at the start, in units of divergence and divided by the rows of the test; at the end it is a hundredth (ln 100)."""
+CHEAP, RISE = 1.0, 3.4011973816621555
+"""What one unit of atom divergence above the aim costs at the start; at the end it is thirty times that (ln 30)."""
 CLOSE = 0.02
 """A wanted divergence is met within this."""
 
@@ -94,8 +94,8 @@ def choose(
     word = keys.state("exchange", name, seed)
     sets = _drawn_sets(word, rows.homes, sizes)
     tally, members = _counted(rows, sets, pools[0].sizes), _members(sets)
-    heats = WARM / sizes[1], COLD / sizes[1]
-    schedule = Schedule(STEPS_PER_ROW * len(sets), *heats, CHEAP, DEAR, slack * limit, 1.0 if target is None else target)
+    aims = slack * limit, 1.0 if target is None else target
+    schedule = Schedule(STEPS_PER_ROW * len(sets), WARM / sizes[1], COOLING, CHEAP, RISE, *aims)
     kernel = kernels.for_rows(search_kernel.__name__, schedule.steps)
     kernel.exchange(rows, tally, members, schedule, np.array([keys.mix(word)], np.uint64))
     train, test = (np.sort(members.lists[own, : members.sizes[own]]) for own in (TRAIN, TEST))
@@ -156,9 +156,8 @@ def _counted(rows: Rows, sets: Ints, sizes: tuple[int, int]) -> Tally:
         atoms[side] = np.bincount(rows.atoms[of_atoms == own], minlength=sizes[0])
         is_own = of_compounds == own
         compounds[side] = np.bincount(rows.compounds[is_own], rows.weights[is_own], sizes[1])
-    powers = np.array([COMPOUND_ALPHA, 1 - COMPOUND_ALPHA])[:, None]
     totals = np.stack([atoms.sum(axis=1), compounds.sum(axis=1)], axis=1)
-    return Tally(atoms, np.sqrt(atoms), compounds, compounds**powers, totals, np.zeros(2))
+    return Tally(atoms, np.sqrt(atoms), compounds, np.zeros_like(compounds), totals, np.zeros(2))
 
 
 def _members(sets: Ints) -> Members:

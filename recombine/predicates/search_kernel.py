@@ -1,6 +1,7 @@
 """Exchange of single rows between training, test and the rest: the inner loop of `search`.
 
-Every sum of counts is exact, because weights are multiples of a power of two. A step that is taken back therefore leaves no trace.
+Every sum of counts is exact, because weights are multiples of a power of two. A step that is taken back therefore leaves no trace. Powers
+are those of `exact`, and sums go from the first to the last, so the same rows are chosen on every machine, compiled or not.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.draws import below, unit
+from recombine.exact import exponential, tenth_root
 
 KERNEL = True
 Floats = NDArray[np.float64]
@@ -22,7 +24,7 @@ Words = NDArray[np.uint64]
 REST, TRAIN, TEST = 0, 1, 2
 ATOMS, COMPOUNDS = 0, 1
 POWER = 0.1
-"""The exponent of the training share in the similarity of compounds. Atoms have one half."""
+"""The exponent of the training share in the similarity of compounds (`power`). Atoms have one half."""
 TRAIN_MOVES, TEST_MOVES, MOVES = 5, 9, 10
 """Of ten steps, five exchange a training row with the rest, four a test row with the rest, one both with each other."""
 REFRESH = 1 << 16
@@ -62,12 +64,18 @@ class Schedule(NamedTuple):
     """How the search goes."""
 
     steps: int
-    warm: float  # the temperature at the start, and
-    cold: float  # at the end
-    cheap: float  # the price of one unit of atom divergence above the aim at the start, and
-    dear: float  # at the end
+    warm: float  # the temperature at the start
+    cooling: float  # the natural logarithm of how many times less it is at the end
+    cheap: float  # the price of one unit of atom divergence above the aim at the start
+    rise: float  # the natural logarithm of how many times more it is at the end
     aim: float  # atom divergence up to this costs nothing
     target: float  # the wanted compound divergence; 1 for the largest
+
+
+def power(count: float, side: int) -> float:
+    """A count of training (side 0) to the power `POWER`, one of the test to the rest of 1."""
+    root = tenth_root(count)
+    return root if side == 0 or count == 0.0 else count / root
 
 
 def move(rows: Rows, tally: Tally, row: int, side: int, sign: float) -> None:
@@ -75,17 +83,16 @@ def move(rows: Rows, tally: Tally, row: int, side: int, sign: float) -> None:
     for i in range(rows.atom_offsets[row], rows.atom_offsets[row + 1]):
         k = rows.atoms[i]
         tally.atoms[side, k] += sign
-        power = math.sqrt(tally.atoms[side, k])
-        tally.products[ATOMS] += (power - tally.atom_powers[side, k]) * tally.atom_powers[1 - side, k]
-        tally.atom_powers[side, k] = power
+        raised = math.sqrt(tally.atoms[side, k])
+        tally.products[ATOMS] += (raised - tally.atom_powers[side, k]) * tally.atom_powers[1 - side, k]
+        tally.atom_powers[side, k] = raised
         tally.totals[side, ATOMS] += sign
-    exponent = POWER if side == 0 else 1.0 - POWER
     for i in range(rows.compound_offsets[row], rows.compound_offsets[row + 1]):
         k = rows.compounds[i]
         tally.compounds[side, k] += sign * rows.weights[i]
-        power = tally.compounds[side, k] ** exponent
-        tally.products[COMPOUNDS] += (power - tally.compound_powers[side, k]) * tally.compound_powers[1 - side, k]
-        tally.compound_powers[side, k] = power
+        raised = power(tally.compounds[side, k], side)
+        tally.products[COMPOUNDS] += (raised - tally.compound_powers[side, k]) * tally.compound_powers[1 - side, k]
+        tally.compound_powers[side, k] = raised
         tally.totals[side, COMPOUNDS] += sign * rows.weights[i]
 
 
@@ -105,15 +112,20 @@ def atom_divergence(tally: Tally) -> float:
 
 def compound_divergence(tally: Tally) -> float:
     """How far the compounds of test and training are apart."""
-    whole = tally.totals[0, COMPOUNDS] ** POWER * tally.totals[1, COMPOUNDS] ** (1.0 - POWER)
+    whole = power(tally.totals[0, COMPOUNDS], 0) * power(tally.totals[1, COMPOUNDS], 1)
     found: float = 1.0 - tally.products[COMPOUNDS] / whole
     return found
 
 
 def refresh(tally: Tally) -> None:
-    """Add up the products anew."""
-    tally.products[ATOMS] = (tally.atom_powers[0] * tally.atom_powers[1]).sum()
-    tally.products[COMPOUNDS] = (tally.compound_powers[0] * tally.compound_powers[1]).sum()
+    """Work out the powers of compounds and add up the products, from the first to the last."""
+    tally.products[:] = 0.0
+    for k in range(tally.atoms.shape[1]):
+        tally.products[ATOMS] += tally.atom_powers[0, k] * tally.atom_powers[1, k]
+    for k in range(tally.compounds.shape[1]):
+        for side in range(2):
+            tally.compound_powers[side, k] = power(tally.compounds[side, k], side)
+        tally.products[COMPOUNDS] += tally.compound_powers[0, k] * tally.compound_powers[1, k]
 
 
 def is_at_home(rows: Rows, row: int, own: int) -> bool:
@@ -128,8 +140,8 @@ def exchange(rows: Rows, tally: Tally, members: Members, schedule: Schedule, rng
         if step % REFRESH == 0:
             refresh(tally)
         progress = step / schedule.steps
-        heat = schedule.warm * (schedule.cold / schedule.warm) ** progress
-        price = schedule.cheap * (schedule.dear / schedule.cheap) ** progress
+        heat = schedule.warm * exponential(-schedule.cooling * progress)
+        price = schedule.cheap * exponential(schedule.rise * progress)
         kind = below(rng, MOVES)
         first = TEST if TRAIN_MOVES <= kind < TEST_MOVES else TRAIN
         second = TEST if kind >= TEST_MOVES else REST
@@ -141,7 +153,7 @@ def exchange(rows: Rows, tally: Tally, members: Members, schedule: Schedule, rng
         before[:] = tally.products
         swap(rows, tally, (first, second), (a, b))
         new = -abs(schedule.target - compound_divergence(tally)) - price * max(0.0, atom_divergence(tally) - schedule.aim)
-        if new >= worth or unit(rng) < math.exp((new - worth) / heat):
+        if new >= worth or unit(rng) < exponential((new - worth) / heat):
             members.lists[first, place], members.lists[second, other] = b, a
         else:
             swap(rows, tally, (first, second), (b, a))

@@ -80,3 +80,21 @@ def test_every_family_can_be_split_by_divergence(name: str) -> None:
     assert [part.job.part for part in plan.parts] == ["train", "test"]
     assert [part.rows for part in plan.parts] == [100, 25]
     assert choice.atoms <= 0.02 < choice.compounds
+
+
+def test_powers_have_the_same_bits_everywhere() -> None:
+    """The bits are literals: a machine on which they differ would choose other rows."""
+    from recombine import exact
+
+    compiled = kernels.load(exact.__name__, True)
+    for kernel in (exact, compiled):
+        assert [kernel.exponential(x).hex() for x in (-0.3, -7.5, 2.0)] == [
+            "0x1.7b4c869c37c05p-1", "0x1.21f9ba40f31d5p-11", "0x1.d8e64b8d4ddafp+2",
+        ]  # fmt: skip
+        assert [kernel.tenth_root(x).hex() for x in (3.0, 1e-6, 12345.625)] == [
+            "0x1.1dba3f92c888cp+0", "0x1.0137987dd704cp-2", "0x1.485e4b8b418a1p+1",
+        ]  # fmt: skip
+        assert (kernel.exponential(-800.0), kernel.exponential(0.0), kernel.tenth_root(0.0)) == (0.0, 1.0, 0.0)
+    for x in np.random.default_rng(5).uniform(-40, 5, 2_000).tolist():
+        assert exact.exponential(x) == pytest.approx(np.exp(x), rel=1e-14)
+        assert exact.tenth_root(np.exp(x)) == pytest.approx(np.exp(x / 10), rel=1e-14)
