@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.abilities import Deriving, Faceted
+from recombine.abilities import Bounded, Deriving, Faceted
 from recombine.core import Family
 from recombine.data.datasets import Dataset
 from recombine.data.plan import PartPlan, Plan, plan_part
@@ -106,8 +106,13 @@ def _pool_plan(
     job = make_job(family, name, part, recipe, seed, options)
     if job.part != part:
         raise UsageError(f"{family.NAME}/{name} has no parts train and test of its own; name another --split.")
-    is_finite = family.SPLITS[job.split].parts[job.part].finite
-    return plan_part(family, job, None if _is_pool(family, job.split) else min(rows, job.stop) if is_finite else rows)
+    if _is_pool(family, job.split):
+        return plan_part(family, job, None)
+    if family.SPLITS[job.split].parts[job.part].finite:
+        rows = min(rows, job.stop)
+    elif isinstance(family, Bounded):
+        rows = min(rows, family.bound(job))
+    return plan_part(family, job, rows)
 
 
 def _pools(family: Family, parts: list[PartPlan], is_one: bool) -> tuple[Pool, Pool]:

@@ -98,3 +98,16 @@ def test_powers_have_the_same_bits_everywhere() -> None:
     for x in np.random.default_rng(5).uniform(-40, 5, 2_000).tolist():
         assert exact.exponential(x) == pytest.approx(np.exp(x), rel=1e-14)
         assert exact.tenth_root(np.exp(x)) == pytest.approx(np.exp(x / 10), rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["scan", "nacs", "gscan", "reascan", "clutrr", "lilgym", "abstract", "lexicon"])
+def test_the_default_pools_are_no_larger_than_what_exists(name: str) -> None:
+    from recombine.abilities import Bounded
+    from recombine.data import mcd
+    from recombine.families import family
+
+    found = family(name)
+    for part, most in zip(("train", "test"), mcd.POOL_ROWS, strict=True):
+        plan = mcd._pool_plan(found, None, part, None, 0, None, most)
+        exists = found.bound(plan.job) if isinstance(found, Bounded) else most
+        assert 0 < plan.rows <= min(most, exists)
