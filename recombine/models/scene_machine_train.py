@@ -44,6 +44,11 @@ class Pair(NamedTuple):
 def train(task: Task) -> tuple[SceneMachine, dict[str, Any]]:
     """Collect templates, learn changes from pairs of them, then learn which candidates to trust."""
     pairs, family = _pairs(task)
+    return taught(pairs, family, task)
+
+
+def taught(pairs: Sequence[Pair], family: Programmed, task: Task) -> tuple[SceneMachine, dict[str, Any]]:
+    """The machine that these pairs teach."""
     counted = Counter(word for pair in pairs for word in words_of(pair.statement))
     known = [word for word, n in sorted(counted.items()) if n >= LEAST] or sorted(counted)
     machine = SceneMachine(task.config, known, (), np.zeros(BUCKETS, np.float32))

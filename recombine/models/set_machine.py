@@ -53,7 +53,8 @@ class SetMachineConfig:
     `penalty`: price of doing something. `least`: operations on pairs are left out where they are less likely than this.
     `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
     `compass`: the actor sees its heading and the way in rows and columns; without, only the way as it faces.
-    `actor`: `perceptron`, or `rules`, which learn from about `rule_rows` rows. `signal`: what teaches the finder, `cell` or `actions`.
+    `actor`: `perceptron`, or `rules`, which learn from about `rule_rows` rows. `signal`: what teaches the finder, `cell` or `actions`;
+    with `actions` only the actor learns during the first `warm_rows` visits.
     """
 
     rows: int = 400_000
@@ -74,6 +75,7 @@ class SetMachineConfig:
     actor: str = "perceptron"
     rule_rows: int = 6_000
     signal: str = "cell"
+    warm_rows: int = 15_000
 
 
 class SetMachine:

@@ -2,7 +2,8 @@
 
 For every object the actor says how likely the right actions are if that object is the target. The finder's loss is -log of the sum over
 objects of its share times this likelihood. The actor learns from one object of each row, drawn by the product of both: this is
-stochastic expectation maximisation, and neither half is told the target.
+stochastic expectation maximisation, and neither half is told the target. The actor must start alone: it learns that an agent ends
+where its target stands. A finder that learns from an actor that knows nothing settles on any object.
 """
 
 from __future__ import annotations

@@ -191,7 +191,9 @@ class Learner:
         rows, c = self.lesson.rows, self.lesson.config
         moments, right = moments_of(self.lesson, order, np.zeros(len(order), np.int64), self.step)
         shares = likelihoods(self.actor, rows, order, moments, right)
-        loss, scores = self._find(order, shares, rate * c.finder_rate)
+        loss, scores = 0.0, np.ones_like(shares)
+        if self.visited >= c.warm_rows:
+            loss, scores = self._find(order, shares, rate * c.finder_rate)
         things = drawn(scores * shares, "set machine", self.lesson.seed, "things", self.step)
         return loss, aimed(rows, order, moments, things), right
 
@@ -215,7 +217,8 @@ class Learner:
         """
         self.window += loss
         if self.step % WINDOW == WINDOW - 1:
-            is_last_stage = self.visited >= max(self.lesson.config.short_rows, self.lesson.config.middle_rows)
+            c = self.lesson.config
+            is_last_stage = self.visited >= max(c.short_rows, c.middle_rows, c.warm_rows if c.signal == "actions" else 0)
             if is_last_stage and self.window / WINDOW < self.least_loss:
                 self.least_loss = self.window / WINDOW
                 self.kept = {name: array.copy() for name, array in self.finder.items()}
