@@ -118,6 +118,11 @@ PAPER_SCENE = {"official/tower": "81.0", "official/scatter": "70.1"}
 """PPO+SF with C+BERT in the lilGym paper: SCRATCH dev, learnt from rewards alone."""
 
 
+def _taught_by(run: dict[str, Any]) -> str:
+    """What taught the machine, if not programs."""
+    return f", **from {run['labels']} labelled scenes a statement, no programs**" if run.get("labels") else ""
+
+
 def scenes() -> None:
     """One line per job: the published statements, then our splits."""
     runs = runs_of("scene")
@@ -127,7 +132,7 @@ def scenes() -> None:
         "| paper, PPO+SF from rewards | CPU-s |\n|---|---|---|---|---|---|---|---|---|---|"
     )
     for run in official:
-        told = f"{run['job'].split('/')[1]}, {'without dev statements' if run['cleaned'] else 'as published'}"
+        told = f"{run['job'].split('/')[1]}, {'without dev statements' if run['cleaned'] else 'as published'}{_taught_by(run)}"
         scratch, flipit = run["tests"]["scratch"], run["tests"]["flipit"]
         print(
             f"| {told} | {run['rows']:,} | {scratch['accuracy']} | {scratch['reading']} | {scratch['new_accuracy']} ({scratch['new_rows']} rows) "
@@ -137,14 +142,14 @@ def scenes() -> None:
     print(
         "\n| our statements, FLIPIT, 200 rows | seeds | training rows | task solved | best reading right | another statement's program | CPU-s |\n|---|---|---|---|---|---|---|"
     )
-    for job in dict.fromkeys(run["job"] for run in own):
-        these = [run for run in own if run["job"] == job]
+    for job, taught_by in dict.fromkeys((run["job"], _taught_by(run)) for run in own):
+        these = [run for run in own if (run["job"], _taught_by(run)) == (job, taught_by)]
         cells = [span([run["tests"]["test"][what] for run in these]) for what in ("accuracy", "reading")]
         cpu = f"{mean(run['cpu_seconds'] for run in these):.0f}"
         known = [run["tests"]["test"]["other_statement"] for run in these if "other_statement" in run["tests"]["test"]]
         chance = span(known) if known else "–"
         print(
-            f"| {job.removeprefix('sound/')} | {len(these)} | {these[0]['rows']:,} | {' | '.join(cells)} | {chance} | {cpu} |"
+            f"| {job.removeprefix('sound/')}{taught_by} | {len(these)} | {these[0]['rows']:,} | {' | '.join(cells)} | {chance} | {cpu} |"
         )
 
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine import keys
 from recombine.errors import UsageError
 from recombine.models.scene_machine import SceneMachine
 from recombine.models.scene_machine_edits import grams
@@ -50,6 +49,8 @@ EPOCHS, RATE, SHRINK = 15, 0.2, 1e-4
 """Passes over the statements, Adagrad's rate, and the pull of the weights towards zero."""
 SURE = 0.2
 """A reading teaches the machine if the aligner gives it at least this share among the consistent ones."""
+LOOKS = 720
+"""Scenes on which programs are compared; used only where a group has no reading."""
 LEAST_GRAM = 2
 """Words and pairs of words that fewer statements have are not features."""
 
@@ -98,7 +99,7 @@ def shapes_of(programs: Iterable[str], value_words: ValueWords) -> list[Shape]:
     kinds = {form: (kind, word) for kind, words in value_words.items() for word, forms in words.items() for form in forms}
     for program in programs:
         tokens = program_tokens(program)
-        values = list(dict.fromkeys(kinds[t] if t in kinds else (NUMBER, t) for t in tokens if t in kinds or t.isdigit()))
+        values = list(dict.fromkeys(kinds.get(t, (NUMBER, t)) for t in tokens if t in kinds or t.isdigit()))
         for named in _namings(values):
             found[program_slots(tokens, named, value_words)] = None
     return [Shape(tokens, frozenset(_slots(tokens))) for tokens in found]
@@ -120,11 +121,19 @@ def _slots(tokens: Tokens) -> list[str]:
     return [token[token.index("@") :].removesuffix("+1").removesuffix("-1") for token in tokens if "@" in token]
 
 
-class Readings(NamedTuple):
-    """The readings of one statement, one for each meaning."""
+class Group(NamedTuple):
+    """The readings that the same values allow, one for each meaning."""
 
+    number: int
     shapes: Ints  # places in the universe
     programs: list[str]
+    bits: Bits  # (readings, scenes)
+
+
+class Readings(NamedTuple):
+    """The readings of one statement, and which of them give its labels."""
+
+    group: Group
     is_consistent: Bits
 
 
@@ -134,30 +143,42 @@ class Universe:
     def __init__(self, family: Programmed, shapes: Sequence[Shape]) -> None:
         self.family, self.shapes = family, list(shapes)
         self.known: dict[tuple[str, str], bytes] = {}
+        self.groups: dict[tuple[str, ...], Group] = {}
+
+    def add(self, shapes: Iterable[Shape]) -> None:
+        """Propose these shapes too."""
+        known = {shape.tokens for shape in self.shapes}
+        self.shapes += [shape for shape in shapes if shape.tokens not in known]
+        self.groups = {}
 
     def readings(self, seen: Seen, said: Slotted) -> Readings:
-        """The shapes that fit the statement's slots, the shortest for each meaning, and which of them give its labels."""
-        values = self.family.VALUE_WORDS
-        wanted = frozenset(slot for slot in said.values if not slot.startswith(f"@{NUMBER}"))
-        numbers = frozenset(said.values) - wanted
-        places, programs = [], []
-        for place, shape in enumerate(self.shapes):
-            if wanted <= shape.slots <= wanted | numbers and (text := filled(shape.tokens, said.values, values)):
-                places.append(place)
-                programs.append(text)
-        new = sorted({text for text in programs if (seen.kind, text) not in self.known})
-        self.known.update({(seen.kind, t): m for t, m in zip(new, self.family.meanings(seen.kind, new), strict=True)})
+        """The readings of a statement."""
+        key = seen.kind, *(f"{slot} {value}" for slot, value in sorted(said.values.items()))
+        if key not in self.groups:
+            self.groups[key] = self._group(seen.kind, said.values, len(self.groups))
+        group = self.groups[key]
+        return Readings(group, (group.bits[:, seen.scenes] == seen.labels).all(1))
+
+    def _group(self, kind: str, values: Mapping[str, str], number: int) -> Group:
+        """The shapes that fit the values, the shortest for each meaning: they use all colours and shapes that are named."""
+        wanted = frozenset(slot for slot in values if not slot.startswith(f"@{NUMBER}"))
+        most = frozenset(values)
+        made = [
+            (place, filled(shape.tokens, values, self.family.VALUE_WORDS))
+            for place, shape in enumerate(self.shapes)
+            if wanted <= shape.slots <= most
+        ]
+        new = sorted({text for _, text in made if text and (kind, text) not in self.known})
+        self.known.update({(kind, text): m for text, m in zip(new, self.family.meanings(kind, new), strict=True)})
         best: dict[bytes, tuple[int, int, str]] = {}
-        for place, text in zip(places, programs, strict=True):
-            meaning = self.known[seen.kind, text]
+        for place, text in made:
+            meaning = self.known[kind, text] if text else b""
             item = (len(self.shapes[place].tokens), place, text)
             if meaning and (meaning not in best or item < best[meaning]):
                 best[meaning] = item
-        if not best:
-            return Readings(np.zeros(0, np.int64), [], np.zeros(0, bool))
-        fits = (bits_of(list(best))[:, seen.scenes] == seen.labels).all(1)
         kept = list(best.values())
-        return Readings(np.array([place for _, place, _ in kept], np.int64), [text for *_, text in kept], fits)
+        bits = bits_of(list(best)) if best else np.zeros((0, LOOKS), bool)
+        return Group(number, np.array([place for _, place, _ in kept], np.int64), [text for *_, text in kept], bits)
 
 
 class Aligner:
@@ -167,31 +188,39 @@ class Aligner:
         counted = Counter(gram for words in statements for gram in set(grams(words)))
         self.words = {gram: n for n, gram in enumerate(sorted(g for g, n in counted.items() if n >= LEAST_GRAM), 1)}
         tokens = sorted({gram for shape in shapes for gram in grams(shape.tokens)})
-        self.tokens = {gram: n for n, gram in enumerate(tokens)}
-        self.sheets = [np.array(sorted({self.tokens[g] for g in grams(shape.tokens)}), np.int64) for shape in shapes]
+        number = {gram: n for n, gram in enumerate(tokens)}
+        self.sheets = [np.array(sorted({number[g] for g in grams(shape.tokens)}), np.int64) for shape in shapes]
         self.weights = np.zeros((len(self.words) + 1, len(tokens)))
         self.squares = np.full_like(self.weights, 1e-3)
+        self.laid: dict[int, tuple[Ints, Ints]] = {}
 
     def features(self, words: Tokens) -> Ints:
         """The numbers of a statement's words and pairs of words; 0 always holds."""
         return np.array([0, *sorted({self.words[g] for g in grams(words) if g in self.words})], np.int64)
 
-    def shares(self, words: Tokens, shapes: Ints) -> Floats:
-        """The probability of each reading."""
-        per_token = self.weights[self.features(words)].sum(0)
-        scores = np.array([per_token[self.sheets[shape]].sum() for shape in shapes])
+    def _laid(self, group: Group) -> tuple[Ints, Ints]:
+        """The tokens of a group's readings end to end, and where each reading begins."""
+        if group.number not in self.laid:
+            own = [self.sheets[shape] for shape in group.shapes]
+            self.laid[group.number] = np.concatenate(own), np.cumsum([0, *map(len, own)])[:-1]
+        return self.laid[group.number]
+
+    def shares(self, words: Tokens, group: Group) -> Floats:
+        """The probability of each reading of a group that has some."""
+        tokens, starts = self._laid(group)
+        scores = np.add.reduceat(self.weights[self.features(words)].sum(0)[tokens], starts)
         e = np.exp(scores - scores.max())
         out: Floats = e / e.sum()
         return out
 
     def learn(self, words: Tokens, readings: Readings) -> float:
         """One step that raises the consistent readings: the loss before it."""
-        p = self.shares(words, readings.shapes)
+        p = self.shares(words, readings.group)
         right = p * readings.is_consistent
         whole = float(right.sum()) + 1e-300
-        slope = np.zeros(self.weights.shape[1])
-        for change, shape in zip(p - right / whole, readings.shapes, strict=True):
-            slope[self.sheets[shape]] += change
+        tokens, starts = self._laid(readings.group)
+        lengths = np.diff([*starts, len(tokens)])
+        slope = np.bincount(tokens, np.repeat(p - right / whole, lengths), self.weights.shape[1])
         rows = self.features(words)
         grad = slope + SHRINK * self.weights[rows]
         self.squares[rows] += grad * grad
@@ -216,10 +245,10 @@ def chosen(aligner: Aligner, seen: Sequence[Seen], said: Sequence[Slotted], foun
     pairs = []
     for one, how, readings in zip(seen, said, found, strict=True):
         if readings.is_consistent.any():
-            p = aligner.shares(how.tokens, readings.shapes) * readings.is_consistent
+            p = aligner.shares(how.tokens, readings.group) * readings.is_consistent
             best = int(p.argmax())
             if p[best] >= SURE * p.sum():
-                pairs.append(Pair(one.statement, readings.programs[best], one.kind))
+                pairs.append(Pair(one.statement, readings.group.programs[best], one.kind))
     return pairs
 
 
@@ -253,19 +282,14 @@ def learn_from_labels(
     for number in range(rounds):
         aligner, found = align(universe, seen, said, task.seed)
         pairs = chosen(aligner, seen, said, found)
-        machine, told = taught(pairs, family, task)
+        machine, _ = taught(pairs, family, task, has_judge=number + 1 == rounds)
         covered = sum(bool(readings.is_consistent.any()) for readings in found)
-        figures["rounds"].append({"shapes": len(universe.shapes), "consistent": covered, "taught": len(pairs), **_short(told)})
+        figures["rounds"].append({"shapes": len(universe.shapes), "consistent": covered, "taught": len(pairs)})
         task.say(f"round {number + 1}: {len(universe.shapes):,} shapes, {covered:,} statements have a consistent reading")
         if number + 1 < rounds:
-            known = {shape.tokens for shape in universe.shapes}
-            universe.shapes += [s for s in suggested(machine, family, seen, said) if s.tokens not in known]
+            universe.add(suggested(machine, family, seen, said))
     figures["chosen"] = [[pair.statement, pair.program] for pair in pairs]
     return machine, figures
-
-
-def _short(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {"candidates": told["candidates"], "right": told["right"]}
 
 
 __all__ = ["Aligner", "Seen", "Universe", "label", "learn_from_labels", "shapes_of"]
