@@ -152,7 +152,9 @@ def learnt_from_labels(job: str, rows: Rows, seed: int, labels: int, pool_size: 
     return machine, {"labels": labels, "cpu_seconds": seconds, **machine.sizes(), "learning": figures}
 
 
-def run(job: str, seed: int, size: int, most: int, files: str, cleaned: bool, labels: int, pool: int) -> dict[str, Any]:
+def run(
+    job: str, seed: int, size: int, most: int, files: str, cleaned: bool, labels: int, pool: int, most_rows: int
+) -> dict[str, Any]:
     """Learn from train, answer the tests."""
     recipe, kind = job.split("/")[:2]
     learnt, tests = parts(job, seed, size, most, files)
@@ -163,6 +165,8 @@ def run(job: str, seed: int, size: int, most: int, files: str, cleaned: bool, la
     record: dict[str, Any] = {"job": job, "seed": seed, "cleaned": cleaned, "rows": len(rows)}
     machine: Any
     if labels:
+        rows = Rows(rows[:most_rows] if most_rows else rows, learnt.job)
+        record["rows"] = len(rows)
         machine, told = learnt_from_labels(job, rows, seed, labels, pool)
         record |= told
     else:
@@ -211,7 +215,7 @@ def main() -> None:
             (r["job"], r["seed"], r["cleaned"], r.get("labels", 0)) == (job, seed, cleaned, a.labels) for r in found["runs"]
         ):
             continue
-        found["runs"].append(run(job, seed, a.size, a.tests, a.files, cleaned, a.labels, a.pool))
+        found["runs"].append(run(job, seed, a.size, a.tests, a.files, cleaned, a.labels, a.pool, a.rows))
         write_json(out, found)
         print(json.dumps(found["runs"][-1]), flush=True)
 
