@@ -195,6 +195,7 @@ def main() -> None:
     parser.add_argument(
         "--labels", type=int, default=0, help="learn from so many labelled scenes a statement, not from programs"
     )
+    parser.add_argument("--rows", type=int, default=0, help="with --labels: at most so many training rows (0: all)")
     parser.add_argument(
         "--pool", type=int, default=4_000, help="rows of our generator whose programs are proposed (official jobs)"
     )

@@ -88,10 +88,12 @@ class SetMachine:
         "objects as symbols (size, colour, shape, place)",
         "the target's cell as a training signal, derived from the right actions",
         "the agent's pose, integrated from its own actions",
+        "with actor = rules: a step is a turn and a move; a word may add fixed actions around them; the agent's own view; room to the next object or wall",
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
         "what every word does and means, what each relation is",
         "how to act: turns, steps, manners, pushing and pulling",
+        "with actor = rules: which words are manners and what they add; a decision tree for the next step",
     )
 
     def __init__(self, config: SetMachineConfig, known: Vocabulary, grid: int, finder: Parameters, actor: Parameters) -> None:
