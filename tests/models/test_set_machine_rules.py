@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from recombine.data.datasets import load
 from recombine.errors import FileError, UsageError
 from recombine.models.machines import load_machine, train_machine
 from recombine.models.set_machine import SetMachine
-from recombine.models.set_machine_actor import new_actor
+from recombine.models.set_machine_actor import forward, log_shares, new_actor
 from recombine.models.set_machine_rows import (
     PULL,
     STAY,
@@ -45,13 +47,14 @@ CAREFUL = Manner((), (TURN_LEFT, TURN_RIGHT, TURN_RIGHT, TURN_LEFT))
 SLOW = Manner((), (), (STAY,))
 
 
-def sizes_of(rows: Rows) -> np.ndarray:
+def sizes_of(rows: Rows) -> NDArray[np.int64]:
     here = (rows.objects[:, :, 3:5] == walked(rows).targets[:, None]).all(2) & (rows.objects[:, :, 0] >= 0)
-    return rows.objects[np.arange(len(here)), here.argmax(1), 0].astype(np.int64)
+    sizes: NDArray[np.int64] = rows.objects[np.arange(len(here)), here.argmax(1), 0].astype(np.int64)
+    return sizes
 
 
 @pytest.fixture(scope="module")
-def learnt() -> tuple[Vocabulary, dict[str, np.ndarray]]:
+def learnt() -> tuple[Vocabulary, dict[str, NDArray[Any]]]:
     batches = list(load("gscan", "compositional", "train", size=1_500).batches())
     known = vocabulary_of(batches)
     rows = rows_of(batches, known)
@@ -91,7 +94,7 @@ def test_ordered_features_are_compared_by_size() -> None:
     assert [decide(tree.tolist(), [value], frozenset([0])) for value in (0, 1, 9)] == [0, 0, 1]
 
 
-def test_manners_are_found(learnt: tuple[Vocabulary, dict[str, np.ndarray]]) -> None:
+def test_manners_are_found(learnt: tuple[Vocabulary, dict[str, NDArray[Any]]]) -> None:
     known, actor = learnt
     found = {known.words[word - 1]: manner for word, manner in manners_of(actor["manners"]).items()}
     assert found["spinning"] == SPIN
@@ -100,7 +103,7 @@ def test_manners_are_found(learnt: tuple[Vocabulary, dict[str, np.ndarray]]) -> 
 
 
 @pytest.mark.parametrize("split", ["compositional", "situational_1", "adverb_2"])
-def test_rules_act_where_training_never_went(learnt: tuple[Vocabulary, dict[str, np.ndarray]], split: str) -> None:
+def test_rules_act_where_training_never_went(learnt: tuple[Vocabulary, dict[str, NDArray[Any]]], split: str) -> None:
     known, actor = learnt
     rows = rows_of(load("gscan", split, "test", size=60).batches(), known)
     taken = act_by_rules(actor, rows, np.arange(60), walked(rows).targets, sizes_of(rows))
@@ -148,8 +151,6 @@ def test_likelihoods_are_of_the_right_actions() -> None:
     weights = new_actor(int(rows.words.max()) + 1, rows.grid, (12, 6), np.random.default_rng(0))
     found = likelihoods(weights, rows, order, moments, right)
     assert (found.max(1) == 1).all()
-    from recombine.models.set_machine_actor import forward, log_shares
-
     for thing in range(2):
         logs = log_shares(forward(weights, rows, order, aimed(rows, order, moments, np.full(5, thing))).logits)
         whole = logs[np.arange(15), right].reshape(5, 3).sum(1)
