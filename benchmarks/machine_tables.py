@@ -118,6 +118,16 @@ PAPER_SCENE = {"official/tower": "81.0", "official/scatter": "70.1"}
 """PPO+SF with C+BERT in the lilGym paper: SCRATCH dev, learnt from rewards alone."""
 
 
+def _taught_by(run: dict[str, Any]) -> str:
+    """What taught the machine, if not programs."""
+    return f", **from {run['labels']} labelled scenes a statement, no programs**" if run.get("labels") else ""
+
+
+def _rows_told(count: int) -> str:
+    """The number of test rows, where it is not the heading's 200."""
+    return "" if count == 200 else f" ({count} rows)"
+
+
 def scenes() -> None:
     """One line per job: the published statements, then our splits."""
     runs = runs_of("scene")
@@ -127,24 +137,24 @@ def scenes() -> None:
         "| paper, PPO+SF from rewards | CPU-s |\n|---|---|---|---|---|---|---|---|---|---|"
     )
     for run in official:
-        told = f"{run['job'].split('/')[1]}, {'without dev statements' if run['cleaned'] else 'as published'}"
+        told = f"{run['job'].split('/')[1]}, {'without dev statements' if run['cleaned'] else 'as published'}{_taught_by(run)}"
         scratch, flipit = run["tests"]["scratch"], run["tests"]["flipit"]
         print(
             f"| {told} | {run['rows']:,} | {scratch['accuracy']} | {scratch['reading']} | {scratch['new_accuracy']} ({scratch['new_rows']} rows) "
-            f"| {flipit['accuracy']} | {scratch['fixed_scene']} | {scratch.get('other_statement', '–')} / {flipit.get('other_statement', '–')} | {PAPER_SCENE[run['job']]} | {run['cpu_seconds']:.0f} |"
+            f"| {flipit['accuracy']}{_rows_told(flipit['rows'])} | {scratch['fixed_scene']} | {scratch.get('other_statement', '–')} / {flipit.get('other_statement', '–')} | {PAPER_SCENE[run['job']]} | {run['cpu_seconds']:.0f} |"
         )
     own = [run for run in runs if run["job"].startswith("sound")]
     print(
         "\n| our statements, FLIPIT, 200 rows | seeds | training rows | task solved | best reading right | another statement's program | CPU-s |\n|---|---|---|---|---|---|---|"
     )
-    for job in dict.fromkeys(run["job"] for run in own):
-        these = [run for run in own if run["job"] == job]
+    for job, taught_by in dict.fromkeys((run["job"], _taught_by(run)) for run in own):
+        these = [run for run in own if (run["job"], _taught_by(run)) == (job, taught_by)]
         cells = [span([run["tests"]["test"][what] for run in these]) for what in ("accuracy", "reading")]
         cpu = f"{mean(run['cpu_seconds'] for run in these):.0f}"
         known = [run["tests"]["test"]["other_statement"] for run in these if "other_statement" in run["tests"]["test"]]
         chance = span(known) if known else "–"
         print(
-            f"| {job.removeprefix('sound/')} | {len(these)} | {these[0]['rows']:,} | {' | '.join(cells)} | {chance} | {cpu} |"
+            f"| {job.removeprefix('sound/')}{taught_by} | {len(these)} | {these[0]['rows']:,} | {' | '.join(cells)} | {chance} | {cpu} |"
         )
 
 
@@ -194,7 +204,7 @@ if __name__ == "__main__":
     ablations()
     print("\n## Kinship machine: CLUTRR from text, generator seeds that were not used while it was designed")
     kinship()
-    print("\n## Scene machine: lilGym, learnt from statements and their programs")
+    print("\n## Scene machine: lilGym, learnt from statements and their programs, or from labelled scenes where a line says so")
     scenes()
     print("\n## What the words of the shipped set machine do (all other words pass)")
     lexicon()

@@ -7,6 +7,10 @@ statements that dev also has. A record that is there is not made again.
   python benchmarks/scene_machine_results.py --jobs official/tower,official/scatter --files FOLDER
   python benchmarks/scene_machine_results.py --jobs sound/tower/random,sound/scatter/random --seeds 5
   python benchmarks/scene_machine_results.py --baselines --files FOLDER
+  python benchmarks/scene_machine_results.py --jobs official/scatter --files FOLDER --labels 16 --pool 4000
+
+With `--labels N` no program is paired with a statement: each training statement comes with N labelled scenes, half true and half false. Readings are proposed by a
+pool: for the published statements, programs of our own generator (seed 0); for our splits, the programs of the training part, unpaired.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before numpy is imported: one core
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -29,9 +34,11 @@ from recombine.abilities import Programmed
 from recombine.core import Example, Job
 from recombine.data.datasets import Dataset, load
 from recombine.files import read_json, write_json
-from recombine.models.machines import train_machine
-from recombine.models.scene_machine import SceneMachine
+from recombine.models.machines import Task, train_machine
+from recombine.models.scene_machine import SceneMachine, SceneMachineConfig
+from recombine.models.scene_machine_labels import label, learn_from_labels
 from recombine.models.scene_machine_text import words_of
+from recombine.models.scene_machine_train import pairs_of
 
 FIRST_SEED = 101
 GIVEN_LOOKS = 240
@@ -126,7 +133,28 @@ def add_baselines(out: Path, a: argparse.Namespace) -> None:
         print(record["job"], {name: told["other_statement"] for name, told in record["tests"].items()}, flush=True)
 
 
-def run(job: str, seed: int, size: int, most: int, files: str, cleaned: bool) -> dict[str, Any]:
+def learnt_from_labels(job: str, rows: Rows, seed: int, labels: int, pool_size: int) -> tuple[SceneMachine, dict[str, Any]]:
+    """The machine that labelled scenes teach, and what its record says."""
+    kind, begun = job.split("/")[1], time.process_time()
+    task = Task(rows, SceneMachineConfig(), seed, Path(), lambda line: print(line, file=sys.stderr, flush=True))  # type: ignore[arg-type]
+    pairs, family = pairs_of(task)
+    seen = label(pairs, family, labels)
+    source: Sequence[Example] = rows
+    if job.startswith("official"):
+        source = list(load("lilgym", "random", "train", recipe="sound", seed=0, scene=kind, size=pool_size))
+    machine, figures = learn_from_labels(seen, [family.program_of(example) for example in source], family, task)
+    truth = {pair.statement: pair.program for pair in pairs}
+    texts = [text for statement, program in figures["chosen"] for text in (program, truth[statement])]
+    meanings = family.meanings(kind, texts)
+    right = sum(a == b for a, b in zip(meanings[::2], meanings[1::2], strict=True))
+    figures = {**figures, "chosen": len(figures["chosen"]), "chosen_right": right}
+    seconds = round(time.process_time() - begun, 1)
+    return machine, {"labels": labels, "cpu_seconds": seconds, **machine.sizes(), "learning": figures}
+
+
+def run(
+    job: str, seed: int, size: int, most: int, files: str, cleaned: bool, labels: int, pool: int, most_rows: int
+) -> dict[str, Any]:
     """Learn from train, answer the tests."""
     recipe, kind = job.split("/")[:2]
     learnt, tests = parts(job, seed, size, most, files)
@@ -134,11 +162,18 @@ def run(job: str, seed: int, size: int, most: int, files: str, cleaned: bool) ->
     if cleaned:
         held = {words(example) for part in tests.values() for example in part}
         rows = Rows([example for example in rows if words(example) not in held], learnt.job)
-    with tempfile.TemporaryDirectory() as folder:
-        machine, trained = train_machine("scene-machine", {}, rows, Path(folder), seed, lambda _line: None)
-    record: dict[str, Any] = {
-        "job": job, "seed": seed, "cleaned": cleaned, "rows": len(rows), "cpu_seconds": trained.cpu_seconds, **trained.sizes, "tests": {},
-    }  # fmt: skip
+    record: dict[str, Any] = {"job": job, "seed": seed, "cleaned": cleaned, "rows": len(rows)}
+    machine: Any
+    if labels:
+        rows = Rows(rows[:most_rows] if most_rows else rows, learnt.job)
+        record["rows"] = len(rows)
+        machine, told = learnt_from_labels(job, rows, seed, labels, pool)
+        record |= told
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            machine, trained = train_machine("scene-machine", {}, rows, Path(folder), seed, lambda _line: None)
+        record |= {"cpu_seconds": trained.cpu_seconds, **trained.sizes}
+    record["tests"] = {}
     known = {words(example) for example in rows}
     for name, part in tests.items():
         record["tests"][name] = tested(machine, kind, part, known)
@@ -157,6 +192,13 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=200, help="rows of every test (SCRATCH dev is taken whole)")
     parser.add_argument("--files", default="", help="the folder of the published files")
     parser.add_argument("--baselines", action="store_true", help="only add the baseline of another statement's program")
+    parser.add_argument(
+        "--labels", type=int, default=0, help="learn from so many labelled scenes a statement, not from programs"
+    )
+    parser.add_argument("--rows", type=int, default=0, help="with --labels: at most so many training rows (0: all)")
+    parser.add_argument(
+        "--pool", type=int, default=4_000, help="rows of our generator whose programs are proposed (official jobs)"
+    )
     a = parser.parse_args()
     out = Path(a.out)
     if a.baselines:
@@ -164,15 +206,17 @@ def main() -> None:
         return
     wanted = [(job, seed, cleaned) for seed in range(a.seeds) for job in a.jobs.split(",") for cleaned in (True, False)]
     for job, seed, cleaned in wanted:
-        if cleaned and not job.startswith("official"):
+        if cleaned != job.startswith("official") and (cleaned or a.labels):
             continue
         found: dict[str, Any] = read_json(out) if out.is_file() else {
             "machine": SceneMachine.NAME, "built_in": list(SceneMachine.BUILT_IN), "learnt": list(SceneMachine.LEARNT),
             "command": "python benchmarks/scene_machine_results.py", "runs": [],
         }  # fmt: skip
-        if any((r["job"], r["seed"], r["cleaned"]) == (job, seed, cleaned) for r in found["runs"]):
+        if any(
+            (r["job"], r["seed"], r["cleaned"], r.get("labels", 0)) == (job, seed, cleaned, a.labels) for r in found["runs"]
+        ):
             continue
-        found["runs"].append(run(job, seed, a.size, a.tests, a.files, cleaned))
+        found["runs"].append(run(job, seed, a.size, a.tests, a.files, cleaned, a.labels, a.pool, a.rows))
         write_json(out, found)
         print(json.dumps(found["runs"][-1]), flush=True)
 

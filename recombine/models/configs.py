@@ -10,7 +10,7 @@ from recombine.core import Option
 from recombine.errors import BadOption, UnknownName, shown
 
 C = TypeVar("C")
-MAY_BE_ZERO = ("patience", "warmup_steps", "short_rows", "middle_rows")
+MAY_BE_ZERO = ("patience", "warmup_steps", "short_rows", "middle_rows", "warm_rows")
 """Counts for which 0 means "none", whatever the default is."""
 
 

@@ -4,6 +4,7 @@ Built in. Colours, shapes and numbers are interchangeable values (slots); statem
 alike; what programs mean, and the search for edits, are the family's own.
 Learnt, supervised by statement-program pairs: which programs there are, what a change of words does to a program, which words join
 two statements and how their programs are joined, and how far to trust each candidate (a linear model over what was changed and over pairs of a word and a program token).
+`scene_machine_labels.py` learns the same machine from statements and labelled scenes, without programs.
 Answers read the statement and the scene, never the program.
 """
 

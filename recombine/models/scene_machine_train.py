@@ -43,7 +43,14 @@ class Pair(NamedTuple):
 
 def train(task: Task) -> tuple[SceneMachine, dict[str, Any]]:
     """Collect templates, learn changes from pairs of them, then learn which candidates to trust."""
-    pairs, family = _pairs(task)
+    pairs, family = pairs_of(task)
+    return taught(pairs, family, task)
+
+
+def taught(
+    pairs: Sequence[Pair], family: Programmed, task: Task, has_judge: bool = True
+) -> tuple[SceneMachine, dict[str, Any]]:
+    """The machine that these pairs teach; without a judge it only suggests candidates."""
     counted = Counter(word for pair in pairs for word in words_of(pair.statement))
     known = [word for word, n in sorted(counted.items()) if n >= LEAST] or sorted(counted)
     machine = SceneMachine(task.config, known, (), np.zeros(BUCKETS, np.float32))
@@ -58,6 +65,8 @@ def train(task: Task) -> tuple[SceneMachine, dict[str, Any]]:
     machine.set_frames(learn_frames(words, own, lambda part: program_tokens(machine.known_program(family, part)) or None))
     sizes = machine.sizes()
     task.say(f"{len(pairs):,} statements: {', '.join(f'{n:,} {what}' for what, n in sizes.items() if what != 'parameters')}")
+    if not has_judge:
+        return machine, {"statements": len(pairs)}
     rows, labels = _judged(machine, family, pairs, said)
     machine.weights, curve = fit(rows, labels, task.config, task.seed)
     task.say(f"judge: {len(rows):,} candidates, {int(labels.sum()):,} right, loss {curve[-1]:.4f}")
@@ -65,7 +74,7 @@ def train(task: Task) -> tuple[SceneMachine, dict[str, Any]]:
     return machine, figures
 
 
-def _pairs(task: Task) -> tuple[list[Pair], Programmed]:
+def pairs_of(task: Task) -> tuple[list[Pair], Programmed]:
     """The distinct statements with their programs."""
     found: dict[Pair, None] = {}
     family = None

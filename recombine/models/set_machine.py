@@ -6,6 +6,9 @@ symbols (size, colour, shape, place). The agent's pose is integrated from its ow
 where the agent stands after its walks: it is derived from the right actions.
 Learnt by gradient: what every word does, what it means, what each relation is (tables over differences of places, pairs of sizes,
 colours and shapes), and how to act (a perceptron that sees the way to the target and its own last actions).
+With `actor = rules` a tree of rules and a template for each manner act instead, learnt by search (`set_machine_rules.py` says what is
+built into it). With `signal = actions` the target's cell is not given: the finder learns from how likely the right actions are for an
+agent that goes to each object.
 
 Training and answers need NumPy and compiled kernels, no torch.
 """
@@ -25,6 +28,7 @@ from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.set_machine_actor import act, as_weights
 from recombine.models.set_machine_finder import Parameters, as_arrays, find, lexicon_lines
 from recombine.models.set_machine_rows import ACTIONS, Rows, Vocabulary, rows_of_examples
+from recombine.models.set_machine_rules import act_by_rules, as_rules, manner_lines, rules_size
 from recombine.schemas import anything, check, listing, mapping, record, text, whole
 
 if TYPE_CHECKING:
@@ -34,6 +38,9 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 FILE = "machine.npz"
+RULES = "rules"
+ACTORS, SIGNALS = ("perceptron", RULES), ("cell", "actions")
+"""Values of the settings `actor` and `signal`."""
 ANSWER_ROWS = 4_096
 """Rows that are answered at a time."""
 
@@ -46,6 +53,8 @@ class SetMachineConfig:
     `penalty`: price of doing something. `least`: operations on pairs are left out where they are less likely than this.
     `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
     `compass`: the actor sees its heading and the way in rows and columns; without, only the way as it faces.
+    `actor`: `perceptron`, or `rules`, which learn from about `rule_rows` rows. `signal`: what teaches the finder, `cell` or `actions`;
+    with `actions` only the actor learns during the first `warm_rows` visits.
     """
 
     rows: int = 400_000
@@ -63,6 +72,10 @@ class SetMachineConfig:
     middle_rows: int = 60_000
     backwards: bool = True
     compass: bool = True
+    actor: str = "perceptron"
+    rule_rows: int = 6_000
+    signal: str = "cell"
+    warm_rows: int = 15_000
 
 
 class SetMachine:
@@ -75,10 +88,12 @@ class SetMachine:
         "objects as symbols (size, colour, shape, place)",
         "the target's cell as a training signal, derived from the right actions",
         "the agent's pose, integrated from its own actions",
+        "with actor = rules: a step is a turn and a move; a word may add fixed actions around them; the agent's own view; room to the next object or wall",
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
         "what every word does and means, what each relation is",
         "how to act: turns, steps, manners, pushing and pulling",
+        "with actor = rules: which words are manners and what they add; a decision tree for the next step",
     )
 
     def __init__(self, config: SetMachineConfig, known: Vocabulary, grid: int, finder: Parameters, actor: Parameters) -> None:
@@ -93,8 +108,10 @@ class SetMachine:
         seen = rows if self.config.backwards else turned(rows)
         scores = find(self.finder, seen, order, self.config.least)
         found = rows.objects[order, scores.argmax(1)].astype(np.int64)
-        taken = act(self.actor, rows, order, found[:, 3:5], found[:, 0], self.config.compass)
-        return taken, found[:, 3:5]
+        cells, sizes = found[:, 3:5], found[:, 0]
+        if self.config.actor == RULES:
+            return act_by_rules(self.actor, rows, order, cells, sizes), cells
+        return act(self.actor, rows, order, cells, sizes, self.config.compass), cells
 
     def answers(self, examples: Sequence[Example]) -> list[str]:
         """The answer to each example, in order; reads inputs only."""
@@ -108,11 +125,14 @@ class SetMachine:
     def sizes(self) -> dict[str, int]:
         """Parameters of the two halves, and words."""
         finder, actor = (sum(array.size for array in part.values()) for part in (self.finder, self.actor))
+        if self.config.actor == RULES:
+            actor = rules_size(self.actor)
         return {"parameters": finder + actor, "of the finder": finder, "of the actor": actor, "words": len(self.known.words)}
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Every word's likeliest operation, its probability, and what it means."""
-        return lexicon_lines(self.finder, self.known)
+        """Every word's likeliest operation, its probability, and what it means; then the manners, if the actor has rules."""
+        lines = lexicon_lines(self.finder, self.known)
+        return lines + (manner_lines(self.actor, self.known.words) if self.config.actor == RULES else [])
 
     def save(self, folder: Path, single: type[np.floating[Any]] = np.float32) -> None:
         """Write `machine.npz`; `single` is the type in which numbers are kept."""
@@ -121,7 +141,9 @@ class SetMachine:
             "colors": list(self.known.colors), "shapes": list(self.known.shapes),
         }  # fmt: skip
         arrays = {f"finder.{name}": array.astype(single) for name, array in self.finder.items()}
-        arrays |= {f"actor.{name}": array.astype(single) for name, array in self.actor.items()}
+        arrays |= {
+            f"actor.{name}": array if array.dtype.kind == "i" else array.astype(single) for name, array in self.actor.items()
+        }
         write_arrays(folder / FILE, header, arrays)
 
     @classmethod
@@ -135,9 +157,9 @@ class SetMachine:
             config = SetMachineConfig(**header["config"])
             count, grid = len(known.words) + 1, int(header["grid"])
             finder = as_arrays({n.removeprefix("finder."): a for n, a in arrays.items()}, count)
-            actor = as_weights(
-                {n.removeprefix("actor."): a for n, a in arrays.items()}, count, grid, (config.first, config.second)
-            )
+            own = {n.removeprefix("actor."): a for n, a in arrays.items()}
+            hidden = config.first, config.second
+            actor = as_rules(own, count) if config.actor == RULES else as_weights(own, count, grid, hidden)
         except (TypeError, ValueError) as problem:
             raise FileError(f"{shown(str(path))} is no set machine: {str(problem)[:200]}.") from None
         return cls(config, known, grid, finder, actor)

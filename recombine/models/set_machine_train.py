@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import kernels, keys
-from recombine.errors import FileError, UsageError, shown
+from recombine.errors import FileError, UnknownName, UsageError, shown
 from recombine.files import inside
 from recombine.models.arrays import read_arrays, write_arrays
-from recombine.models.set_machine import SetMachine, SetMachineConfig, turned
+from recombine.models.set_machine import ACTORS, RULES, SIGNALS, SetMachine, SetMachineConfig, turned
 from recombine.models.set_machine_actor import Moments, gradients, new_actor
 from recombine.models.set_machine_finder import (
     KERNEL_NAME,
     PRICE,
     Parameters,
+    find,
     meanings_of,
     new_desk,
     new_parameters,
@@ -31,6 +32,8 @@ from recombine.models.set_machine_finder import (
 )  # fmt: skip
 from recombine.models.set_machine_kernel import HISTORY, Meanings
 from recombine.models.set_machine_rows import END, Rows, Vocabulary, Walk, rows_of, vocabulary_of, walked
+from recombine.models.set_machine_rules import Lessons, learn_rules, rows_for_rules
+from recombine.models.set_machine_signal import aimed, drawn, likelihoods
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,8 +131,10 @@ def moments_of(lesson: Lesson, order: Ints, sizes: Ints, step: int) -> tuple[Mom
     """Random moments of each row, with the right action at each; the last moment of a row is its end."""
     rows, walk, m = lesson.rows, lesson.walk, lesson.config.moments
     start, lengths = rows.ends[order][:, None], np.diff(rows.ends)[order][:, None]
-    drawn = keys.states(keys.state("set machine", lesson.seed, "moments", step), 0, len(order) * m).reshape(len(order), m)
-    t = ((drawn >> np.uint64(33)).astype(np.int64) * (lengths + 1)) >> 31
+    draws = keys.states(keys.state("set machine", lesson.seed, "moments", step), 0, len(order) * m).reshape(len(order), m)
+    t = ((draws >> np.uint64(33)).astype(np.int64) * (lengths + 1)) >> 31
+    if lesson.config.signal == "actions":
+        t[:, :1] = lengths  # where an agent ends tells most about its target
     is_first, before = t == 0, np.maximum(start + t - 1, 0)
     poses = np.where(is_first[..., None], rows.agents[order][:, None], walk.poses[before])
     back = t[..., None] - np.arange(1, HISTORY + 1)
@@ -165,16 +170,32 @@ class Learner:
         lesson, c = self.lesson, self.lesson.config
         done = self.visited / c.rows
         rate = min(1.0, HEAD * (1.0 - done) + LAST_RATE)
-        shares = shares_of(lesson, order)
-        loss, scores = self._find(order, shares, rate * c.finder_rate)
+        if c.signal == "actions":
+            loss, moments, right = self._find_by_actions(order, rate)
+        else:
+            shares = shares_of(lesson, order)
+            loss, scores = self._find(order, shares, rate * c.finder_rate)
+            chosen = np.where(shares > 0, scores, -1.0).argmax(1)
+            sizes = lesson.rows.objects[order, chosen, 0].astype(np.int64)
+            moments, right = moments_of(lesson, order, sizes, self.step)
         self._keep(loss)
-        chosen = np.where(shares > 0, scores, -1.0).argmax(1)
-        sizes = lesson.rows.objects[order, chosen, 0].astype(np.int64)
-        moments, right = moments_of(lesson, order, sizes, self.step)
-        actor_loss, accuracy, grads = gradients(self.actor, lesson.rows, order, moments, right)
-        self.of_actor.step(grads, rate * c.actor_rate)
+        actor_loss, accuracy = 0.0, 0.0
+        if c.actor != RULES:
+            actor_loss, accuracy, grads = gradients(self.actor, lesson.rows, order, moments, right)
+            self.of_actor.step(grads, rate * c.actor_rate)
         self.step, self.visited = self.step + 1, self.visited + len(order)
         return loss, actor_loss, accuracy
+
+    def _find_by_actions(self, order: Ints, rate: float) -> tuple[float, Moments, Ints]:
+        """One step of the finder without the target's cell: its loss, and the moments for the actor."""
+        rows, c = self.lesson.rows, self.lesson.config
+        moments, right = moments_of(self.lesson, order, np.zeros(len(order), np.int64), self.step)
+        shares = likelihoods(self.actor, rows, order, moments, right)
+        loss, scores = 0.0, np.ones_like(shares)
+        if self.visited >= c.warm_rows:
+            loss, scores = self._find(order, shares, rate * c.finder_rate)
+        things = drawn(scores * shares, "set machine", self.lesson.seed, "things", self.step)
+        return loss, aimed(rows, order, moments, things), right
 
     def _find(self, order: Ints, shares: NDArray[np.float64], rate: float) -> tuple[float, NDArray[np.float64]]:
         """One step of the finder: the mean loss without the penalty, and the scores of the objects."""
@@ -196,7 +217,8 @@ class Learner:
         """
         self.window += loss
         if self.step % WINDOW == WINDOW - 1:
-            is_last_stage = self.visited >= max(self.lesson.config.short_rows, self.lesson.config.middle_rows)
+            c = self.lesson.config
+            is_last_stage = self.visited >= max(c.short_rows, c.middle_rows, c.warm_rows if c.signal == "actions" else 0)
             if is_last_stage and self.window / WINDOW < self.least_loss:
                 self.least_loss = self.window / WINDOW
                 self.kept = {name: array.copy() for name, array in self.finder.items()}
@@ -248,6 +270,7 @@ def train(task: Task) -> tuple[SetMachine, dict[str, Any]]:
 
 def learn(rows: Rows, known: Vocabulary, config: SetMachineConfig, task: Task) -> tuple[SetMachine, dict[str, Any]]:
     """Train on rows that are read already."""
+    check_settings(config)
     lesson = Lesson(rows, rows if config.backwards else turned(rows), walked(rows), config, task.seed)
     learner = Learner(lesson, len(known.words) + 1)
     path = inside(task.out, STATE)
@@ -272,9 +295,31 @@ def learn(rows: Rows, known: Vocabulary, config: SetMachineConfig, task: Task) -
             }
             save(learner, path)
             saved = time.monotonic()
-    machine = SetMachine(config, known, rows.grid, learner.best_finder(), learner.actor)
+    actor = rules_of(learner) if config.actor == RULES else learner.actor
+    machine = SetMachine(config, known, rows.grid, learner.best_finder(), actor)
     loss = learner.least_loss if np.isfinite(learner.least_loss) else None
     return machine, {"spent": before, "curve": curve, "loss_of_the_kept_finder": loss}
+
+
+def check_settings(config: SetMachineConfig) -> None:
+    """Refuse names that no actor or signal has."""
+    for name, value, known in (("actor", config.actor, ACTORS), ("signal", config.signal, SIGNALS)):
+        if value not in known:
+            raise UnknownName(name, value, known)
+    if config.actor == RULES and config.signal != "cell":
+        raise UsageError("rules are learnt from where the agent walked, so they need signal = cell.")
+
+
+def rules_of(learner: Learner) -> Parameters:
+    """The rules that the rows teach; the finder chooses where two objects stand in the target's cell."""
+    rows, config = learner.lesson.rows, learner.lesson.config
+    order = order_of(len(rows.lengths), "set machine", learner.lesson.seed, "rules")
+    chosen = rows_for_rules(rows, order, config.rule_rows)
+    scores = find(learner.best_finder(), learner.lesson.read, chosen, config.least)
+    things = np.where(shares_of(learner.lesson, chosen) > 0, scores, -1.0).argmax(1)
+    sizes = np.zeros(len(rows.lengths), np.int64)
+    sizes[chosen] = rows.objects[chosen, things, 0]
+    return learn_rules(Lessons(rows, learner.lesson.walk, sizes), chosen, learner.words)
 
 
 def due(lesson: Lesson, learner: Learner) -> Iterator[Ints]:
