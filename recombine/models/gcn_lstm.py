@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from recombine.models.base import Training
 from recombine.models.batching import dropout
-from recombine.models.grounded import SIZES, ActionWriter, CommandReader, Scenes, WorldReader, WritingModel, word_mask
+from recombine.models.grounded import SIZES, ActionWriter, CommandReader, Read, Scenes, WorldReader, WritingModel, word_mask
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class GcnLstm(WritingModel):
         self.world = WorldReader(units, config.channels, (1, 5, 7), config.dropout)
         self.writer = ActionWriter(len(self.words_out), config.units, units, 3 * config.channels, config.dropout)
 
-    def read(self, batch: Scenes) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Word states, last state, mask, cell states."""
+    def read(self, batch: Scenes) -> Read:
+        """The command and the grid, read."""
         text, last = self.command(batch.words, batch.lengths)
         mask = word_mask(batch)
         rows, columns = batch.grids.shape[1:3]
@@ -109,4 +109,4 @@ class GcnLstm(WritingModel):
         features = self.passing(nodes, present, text, last, mask) * present.unsqueeze(2)
         world = features.new_zeros(len(cells), rows * columns, features.shape[2])
         world = world.scatter(1, order.unsqueeze(2).expand_as(features), features)
-        return text, last, mask, self.world(world.unflatten(1, (rows, columns)))
+        return Read(text, last, batch.lengths, self.world(world.unflatten(1, (rows, columns))))
