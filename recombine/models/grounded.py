@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from recombine.errors import UsageError
 from recombine.models.base import Loss, Model
 from recombine.models.batching import END, PAD, Vocabulary, dropout, pad
 from recombine.models.layers import AdditiveAttention, TwoWay, padding_mask
+from recombine.models.sparse import convolve
 from recombine.models.writer import Keys, Weights, write
 
 if TYPE_CHECKING:
@@ -146,6 +147,11 @@ class WorldReader(nn.Module):
         """The cells row by row."""
         seen = torch.cat([layer(grids.permute(0, 3, 1, 2)) for layer in self.layers], 1)
         return dropout(torch.relu(seen).flatten(2).transpose(1, 2), self.rate, self.training)
+
+    def present(self, features: Tensor, cells: Tensor, shape: tuple[int, int], grids: int) -> Tensor:
+        """The same from the cells that hold something: their features and places, counted through all grids of this shape."""
+        seen = convolve([cast(nn.Conv2d, layer) for layer in self.layers], features, cells, shape, grids)
+        return dropout(torch.relu(seen).view(grids, -1, seen.shape[1]), self.rate, self.training)
 
 
 class CommandReader(nn.Module):
