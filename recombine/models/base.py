@@ -14,9 +14,9 @@ from recombine.errors import UsageError, shown
 from recombine.models.configs import changed
 
 if TYPE_CHECKING:
-    from recombine.core import Example
+    from recombine.core import Batch, Example
 
-__all__ = ["Loss", "Model", "Training", "as_json", "changed", "find_device", "reseed", "single_thread"]
+__all__ = ["ColumnModel", "Loss", "Model", "Training", "as_json", "changed", "find_device", "reseed", "single_thread"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,24 @@ class Model(nn.Module, ABC):
 
     def begin_epoch(self) -> None:
         """Called before each epoch's first step, with torch's random state set by seed and epoch."""
+
+
+class ColumnModel(Model):
+    """A model that can learn from columns, without an object per row. Its items teach what those of `encode` teach."""
+
+    @classmethod
+    @abstractmethod
+    def learn_codec_from(cls, batches: Sequence[Batch]) -> dict[str, Any]:
+        """What `learn_codec` learns from the same rows."""
+
+    @abstractmethod
+    def encode_all(self, batches: Sequence[Batch]) -> Sequence[Any]:
+        """The answered items of all rows."""
+
+    @classmethod
+    @abstractmethod
+    def fingerprint(cls, batches: Sequence[Batch]) -> str:
+        """A short hash of the rows that the model would learn from, in order."""
 
 
 def as_json(config: Any) -> dict[str, Any]:

@@ -18,8 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from recombine.errors import UsageError
-from recombine.models.base import Loss, Model
+from recombine.models.base import ColumnModel, Loss
 from recombine.models.batching import END, PAD, Vocabulary, dropout, pad
+from recombine.models.grounded_rows import HEADINGS, SIZES, Item, Items, codec_of, items_of
 from recombine.models.layers import AdditiveAttention, TwoWay, padding_mask
 from recombine.models.sparse import convolve
 from recombine.models.writer import Keys, Weights, write
@@ -27,21 +28,7 @@ from recombine.models.writer import Keys, Weights, write
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recombine.core import Example
-
-HEADINGS = ("east", "south", "west", "north")
-SIZES = 4
-
-
-@dataclass(frozen=True)
-class Item:
-    """A command, a grid, and (for training) the actions and the target's cell if it is known (-1 if not)."""
-
-    words: NDArray[np.int64]
-    grid: NDArray[np.uint8]
-    actions: NDArray[np.int64] | None
-    cell: int
-
+    from recombine.core import Batch, Example
 
 @dataclass(frozen=True)
 class Scenes:
@@ -63,7 +50,7 @@ class Read(NamedTuple):
     world: Tensor
 
 
-class GroundedModel(Model):
+class GroundedModel(ColumnModel):
     """Reads a command and a grid; answers with actions separated by commas."""
 
     def __init__(self, config: Any, codec: Mapping[str, Any]) -> None:
@@ -87,6 +74,20 @@ class GroundedModel(Model):
             "colors": sorted({thing["color"] for e in examples for thing in e.inputs["objects"]}),
             "shapes": sorted({thing["shape"] for e in examples for thing in e.inputs["objects"]}),
         }
+
+    @classmethod
+    def learn_codec_from(cls, batches: Sequence[Batch]) -> dict[str, Any]:
+        """The same codec from columns."""
+        return codec_of(batches)
+
+    def encode_all(self, batches: Sequence[Batch]) -> Items:
+        """Answered items from columns, equal to those of `encode`."""
+        return items_of(batches, self.codec)
+
+    @classmethod
+    def fingerprint(cls, batches: Sequence[Batch]) -> str:
+        """A hash of the items, by the codec of these rows."""
+        return items_of(batches, codec_of(batches)).fingerprint()
 
     def encode(self, example: Example, answered: bool) -> Item:
         actions = self.words_out.encode(example.answer.split(","), end=True) if answered else None
