@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from recombine.core import Batch, Example
 
 __all__ = ["ColumnModel", "Loss", "Model", "Training", "as_json", "changed", "find_device", "reseed", "single_thread"]
+
+
+MMAP_THRESHOLD, TRIM_THRESHOLD, TOP_PAD = -3, -1, -2
+"""Settings of glibc's `mallopt`, as its header numbers them."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,18 @@ def as_json(config: Any) -> dict[str, Any]:
 def single_thread() -> None:
     """One thread per process: the fastest way to run several trainings, and the only reproducible one."""
     torch.set_num_threads(1)
+    keep_freed_memory()
+
+
+def keep_freed_memory() -> None:
+    """Have freed memory used again by this process instead of returned at once, where the C library is glibc.
+
+    A training step frees and takes the same megabytes over and over; fresh pages cost a twelfth of its time.
+    """
+    adjust = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if adjust is not None:
+        for setting, size in ((MMAP_THRESHOLD, 32 << 20), (TRIM_THRESHOLD, 1 << 30), (TOP_PAD, 64 << 20)):
+            adjust(setting, size)
 
 
 def reseed(seed: int, device: torch.device) -> None:

@@ -15,7 +15,7 @@ from recombine.models.batching import PAD, dropout
 from recombine.models.layers import padding_mask
 
 if TYPE_CHECKING:
-    from recombine.models.grounded import ActionWriter, Read
+    from recombine.models.grounded import ActionWriter, Read, WorldReader
 
 
 def cell_step(kind: str, pre: Tensor, recurrent: Tensor, h: Tensor, c: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -65,6 +65,13 @@ def plain_attend(
         hidden.append(h)
         contexts.append(context)
     return torch.stack(hidden), torch.stack(contexts)
+
+
+def plain_present(reader: WorldReader, features: Tensor, cells: Tensor, shape: tuple[int, int], grids: int) -> Tensor:
+    """`grounded.WorldReader.present` by dense convolutions over whole grids."""
+    whole = features.new_zeros(grids * shape[0] * shape[1], features.shape[1]).index_copy(0, cells, features)
+    read: Tensor = reader(whole.view(grids, *shape, -1))
+    return read
 
 
 def plain_write(writer: ActionWriter, source: Read, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
