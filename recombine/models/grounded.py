@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
     from recombine.core import Batch, Example
 
+KEPT_ROWS = 0.8
+"""When fewer of the rows of a batch are still being answered, those that have ended are taken out."""
+
+
 @dataclass(frozen=True)
 class Scenes:
     """A batch: commands (batch, places), their lengths, grids (batch, rows, columns, bits), actions and target cells."""
@@ -234,19 +238,25 @@ class ActionWriter(nn.Module):
         """Action numbers per row, until every row has ended or the limit is reached."""
         text_keys, world_keys, state = self.begin(source.text, source.last, source.world)
         mask = padding_mask(source.lengths, source.text.shape[1])
-        word = torch.zeros(len(mask), dtype=torch.int64, device=mask.device)
-        ended = torch.zeros_like(word, dtype=torch.bool)
-        chosen = []
-        for _ in range(limit + 1):
+        rows = torch.arange(len(mask), device=mask.device)
+        word = torch.zeros_like(rows)
+        chosen = torch.full((len(mask), limit + 1), END, device=mask.device)
+        is_running = torch.ones_like(rows, dtype=torch.bool)
+        for step in range(limit + 1):
             out, _, state = self.step(self.embedding(word), (text_keys, world_keys), mask, state)
             logits = self.output(self.read(out))
             logits[:, PAD] = -math.inf
             word = logits.argmax(-1)
-            chosen.append(word)
-            ended |= word == END
-            if bool(ended.all()):
+            chosen[rows, step] = word
+            is_running &= word != END
+            left = int(is_running.sum())
+            if not left:
                 break
-        found: list[list[int]] = torch.stack(chosen, 1).tolist()
+            if left < KEPT_ROWS * len(rows):  # rows that have ended cost nothing from here on
+                text_keys, world_keys, mask = text_keys[is_running], world_keys[is_running], mask[is_running]
+                state = state[0][is_running], state[1][is_running]
+                rows, word, is_running = rows[is_running], word[is_running], is_running[is_running]
+        found: list[list[int]] = chosen.tolist()
         return found
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -12,9 +14,14 @@ torch = pytest.importorskip("torch")
 
 import recombine  # noqa: E402
 from recombine.models import find_model, sparse, writer  # noqa: E402
-from recombine.models.base import changed  # noqa: E402
+from recombine.models.base import Training, changed  # noqa: E402
+from recombine.models.checkpoints import CURVE, LAST, METRICS, State, load_tensors  # noqa: E402
 from recombine.models.grounded import ActionWriter, Read, packed  # noqa: E402
+from recombine.models.parts import Columns  # noqa: E402
 from recombine.models.plain import plain_write  # noqa: E402
+from recombine.models.reproduce import Wish, reproduce  # noqa: E402
+from recombine.models.tables_reascan import SCALES  # noqa: E402
+from recombine.models.train import Plan, train  # noqa: E402
 
 STEPS = (7, 7, 4, 2, 1)
 WORDS = (3, 6, 1, 5, 6)
@@ -139,3 +146,62 @@ def test_the_target_loss_can_be_turned_on(name: str) -> None:
     off = cls.build(changed(config, {**quiet, "target_weight": 0.0}), examples)
     same = float(off.loss(batch).value.detach()), float(off.loss(replace(batch, cells=batch.cells * 0)).value.detach())
     assert same[0] == same[1]
+
+
+def _weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_tensors(folder / LAST)[0]
+
+
+def test_training_from_columns_ends_in_the_same_weights_as_from_examples(tmp_path: Path) -> None:
+    rows = recombine.load("reascan", "all", "train", recipe="release", size=40)
+    held = rows[:4]
+    _, config = find_model("gcn-lstm")
+    plan = Plan("gcn-lstm", changed(config, {"max_answer_tokens": 5}), Training(epochs=2, batch=8, optimizer="adam", rate=1e-3))
+    train(plan, list(rows), held, tmp_path / "examples")
+    train(plan, Columns(tuple(rows.batches(16))), held, tmp_path / "columns")
+    one, other = _weights(tmp_path / "examples"), _weights(tmp_path / "columns")
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_the_learning_curve_survives_a_kill(tmp_path: Path) -> None:
+    rows = recombine.load("gscan", part="train", seed=3, size=40)
+    columns, held = Columns(tuple(rows.batches())), rows[:4]
+    _, config = find_model("mlstm")
+    plan = Plan("mlstm", changed(config, {"max_answer_tokens": 5}), Training(epochs=2, batch=4, optimizer="adam", rate=1e-3))
+
+    def killed(state: State, _: int) -> None:
+        if state.steps == 13:
+            raise KeyboardInterrupt
+
+    with mock.patch("recombine.models.train.CURVE_STEPS", 3), mock.patch("recombine.models.train.CHECKPOINT_SECONDS", 0.0):
+        train(plan, columns, held, tmp_path / "whole")
+        with pytest.raises(KeyboardInterrupt):
+            train(plan, columns, held, tmp_path / "killed", killed)
+        train(plan, columns, held, tmp_path / "killed")
+    curves = [
+        [(p["steps"], p["loss"], p["accuracy"]) for p in map(json.loads, (tmp_path / name / CURVE).read_text().splitlines())]
+        for name in ("whole", "killed")
+    ]
+    assert [steps for steps, *_ in curves[0]] == [3, 6, 9, 12, 15, 18]
+    assert curves[0] == curves[1]
+    history = [json.loads(line) for line in (tmp_path / "whole" / METRICS).read_text().splitlines()]
+    first = [loss for steps, loss, _ in curves[0] if steps <= 9]
+    assert abs(sum(first) / 3 - history[0]["loss"]) < 0.2 * history[0]["loss"]  # nine of the epoch's ten steps
+
+
+def test_the_target_table_compares_runs_without_and_with_the_loss(tmp_path: Path) -> None:
+    report = reproduce(Wish("reascan-target", "smoke", 1, only=("| M-LSTM",)), tmp_path)
+    assert report.header == ["ours | paper", "M-LSTM, target loss off", "M-LSTM, target loss on"]
+    assert len(report.rows) == 11
+    document = json.loads(report.json_path.read_text())
+    assert ["target_weight=0.3" in run["experiment"] for run in document["runs"]] == [False, True]
+    off, on = (run["history"][0]["loss"] for run in document["runs"])
+    assert on > off + 0.3
+    assert all("curve" in run for run in document["runs"])
+
+
+def test_a_day_is_three_million_visits() -> None:
+    day = SCALES["day"]
+    assert (day.rows, day.test_rows, day.training["batch"]) == (0, 2_000, 200)
+    assert day.epochs * 539_722 > 3_000_000
