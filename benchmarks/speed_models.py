@@ -132,13 +132,18 @@ def main() -> None:
     parser.add_argument("--model", action="append")
     arguments = parser.parse_args()
     single_thread()
-    print(f"{'model':<22}{'data':<9}{'batch':>5}{'ms/step':>9}{'steps/s':>9}{'rows/s':>8}{'s/epoch':>9}{'plain ms':>10}{'ratio':>7}")
+    print(
+        f"{'model':<22}{'data':<9}{'batch':>5}{'ms/step':>9}{'steps/s':>9}{'rows/s':>8}{'s/epoch':>9}{'plain ms':>10}{'ratio':>7}"
+    )
     for name in arguments.model or [name for name in MODELS if name != "random-actions"]:
         for data in data_of(name):
             fast, plain, size, count = measure(name, data, arguments.steps, arguments.batch)
             ratio = "" if math.isnan(plain) else f"{plain:>10.1f}{plain / fast:>7.2f}"
             epoch = fast * count / 1000
-            print(f"{name:<22}{data.family:<9}{size:>5}{fast:>9.1f}{1000 / fast:>9.1f}{1000 * size / fast:>8.0f}{epoch:>9.1f}{ratio}", flush=True)
+            print(
+                f"{name:<22}{data.family:<9}{size:>5}{fast:>9.1f}{1000 / fast:>9.1f}{1000 * size / fast:>8.0f}{epoch:>9.1f}{ratio}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -116,7 +116,11 @@ def test_items_from_columns_are_those_from_examples(family: str, split: str, rec
         assert len(found) == len(examples)
         for item, example in zip(found, examples, strict=True):
             due = model.encode(example, True)
-            assert (item.words.tolist(), item.actions.tolist(), item.cell) == (due.words.tolist(), due.actions.tolist(), due.cell)
+            assert (item.words.tolist(), item.actions.tolist(), item.cell) == (
+                due.words.tolist(),
+                due.actions.tolist(),
+                due.cell,
+            )
             assert item.grid.dtype == due.grid.dtype
             assert np.array_equal(item.grid, due.grid)
     assert cls.fingerprint(batches) == cls.fingerprint(list(rows.batches()))
