@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from recombine.models.base import Training
 from recombine.models.batching import dropout
-from recombine.models.grounded import SIZES, ActionWriter, CommandReader, Read, Scenes, WorldReader, WritingModel, word_mask
+from recombine.models.grounded import ActionWriter, CommandReader, Read, Scenes, WorldReader, WritingModel, word_mask
+from recombine.models.grounded_rows import SIZES
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,11 @@ def items_of(batches: Iterable[Batch], codec: Mapping[str, Any]) -> Items:
     parts = [_converted(batch, codec) for batch in batches]
     if len({part.grids.shape[1:] for part in parts}) != 1:
         raise UsageError("a grounded model trains on worlds of one grid size at a time.")
-    ends = {name: _joined_ends([getattr(part, name) for part in parts]) for name in ("word_ends", "action_ends")}
-    flat = {n: np.concatenate([getattr(part, n) for part in parts]) for n in ("words", "actions", "grids", "cells")}
-    return Items(**flat, **ends)
+    return Items(
+        np.concatenate([part.words for part in parts]), _joined_ends([part.word_ends for part in parts]),
+        np.concatenate([part.actions for part in parts]), _joined_ends([part.action_ends for part in parts]),
+        np.concatenate([part.grids for part in parts]), np.concatenate([part.cells for part in parts]),
+    )  # fmt: skip
 
 
 def _joined_ends(parts: Sequence[Ints]) -> Ints:
