@@ -69,6 +69,8 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.model in MACHINES:
         return _run_machine(arguments)
     from recombine.files import own_folder
+    from recombine.models import find_model
+    from recombine.models.base import ColumnModel
     from recombine.models.checkpoints import RUN_FOLDER
     from recombine.models.parts import learning_parts
     from recombine.models.settings import plan_for
@@ -76,7 +78,8 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 
     plan = plan_for(arguments.model, _pairs(arguments.settings), arguments.run_seed)
     out = own_folder(arguments.out, RUN_FOLDER)
-    learning = learning_parts(request_of(arguments), arguments.part, arguments.validation)
+    as_columns = issubclass(find_model(arguments.model)[0], ColumnModel)
+    learning = learning_parts(request_of(arguments), arguments.part, arguments.validation, as_columns)
     with reporting(out if arguments.tensorboard else None, plan.training.epochs) as report:
         result = train(replace(plan, data=learning.note), learning.fit, learning.validation, out, report, arguments.device)
     say(f"best validation score {100 * result.best:.2f} % after epoch {result.best_epoch} of {result.epochs}; {result.stopped}")

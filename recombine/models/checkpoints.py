@@ -25,8 +25,9 @@ from recombine.models.base import Model
 from recombine.schemas import anything, check, listing, mapping, number, record, text, whole
 
 RUN, LAST, BEST, METRICS, RESULT = "run.json", "last.safetensors", "best.safetensors", "metrics.jsonl", "result.json"
+CURVE = "curve.jsonl"
 EVENTS = "events.out.tfevents"
-FILES = frozenset({RUN, LAST, BEST, METRICS, RESULT, "test.json", "report.html"})
+FILES = frozenset({RUN, LAST, BEST, METRICS, CURVE, RESULT, "test.json", "report.html"})
 
 
 def _is_run(folder: Path) -> bool:
@@ -43,6 +44,8 @@ RUN_FOLDER = Kind("a run of `recombine train`", _is_run, is_local=True)
 class State:
     """Where a run stands: the next step of the current epoch, running sums of this epoch, and one record per finished epoch.
 
+    `curve` has a point every few steps; `marked_…` are this epoch's sums at the last point.
+
     Random numbers need no state of their own: every step draws from a stream named by seed, epoch and step.
     """
 
@@ -58,11 +61,18 @@ class State:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     history: list[dict[str, Any]] = field(default_factory=list)
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    marked_step: int = 0
+    marked_loss: float = 0.0
+    marked_right: int = 0
+    marked_decisions: int = 0
 
 
 STATE_SHAPE = record({}, {
     "epoch": whole(), "step": whole(), "steps": whole(), "loss": anything, "right": whole(), "decisions": whole(), "best": number(),
     "best_epoch": whole(-1), "stopped": text(), "seconds": number(), "cpu_seconds": number(), "history": listing(mapping(anything)),
+    "curve": listing(mapping(anything)), "marked_step": whole(), "marked_loss": anything, "marked_right": whole(),
+    "marked_decisions": whole(),
 })  # fmt: skip
 """What the header of a checkpoint says of where the run stands (a loss may be infinite)."""
 RUN_SHAPE = record({"model": text(100)}, {

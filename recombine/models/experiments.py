@@ -21,6 +21,9 @@ from recombine.files import read_json, read_text, write_json, writing_text
 
 if TYPE_CHECKING:
     from recombine.core import Example
+    from recombine.data.datasets import Dataset
+    from recombine.models.base import Model
+    from recombine.models.parts import Columns
     from recombine.models.train import Report
 
 SAMPLE_FROM = 60_000
@@ -125,7 +128,6 @@ class Source:
         Fewer than all are a sample drawn over the whole part (a part may be ordered, say by length); of a part too large to
         generate for that they are its first rows.
         """
-        import recombine
         from recombine.models.batching import permutation
 
         if self.hold and part in (self.fit, self.validation):
@@ -134,14 +136,36 @@ class Source:
             order = permutation(len(whole), "held back", self.name(), seed).tolist()
             kept = order[:cut] if part == self.validation else order[cut:]
             return [whole[i] for i in (kept[:rows] if rows else kept)]
-        split, _, name = part.rpartition("/")
-        words: dict[str, Any] = {"seed": seed if self.fresh else 0, "recipe": self.recipe, **self.options}
-        loaded = recombine.load(self.family, split or self.split, name, **words)
+        loaded = self._dataset(part, 0, seed)
         if not rows or rows >= len(loaded):
             return list(loaded)
         if len(loaded) > SAMPLE_FROM:
-            return list(recombine.load(self.family, split or self.split, name, size=rows, **words))
+            return list(self._dataset(part, rows, seed))
         return loaded.pick(permutation(len(loaded), "sample", loaded.job.key)[:rows].tolist())
+
+    def columns(self, part: str, rows: int, seed: int) -> Columns:
+        """The same rows in the same order as columns; not for rows of which some are held back."""
+        import numpy as np
+
+        from recombine.models.batching import permutation
+        from recombine.models.parts import Columns
+
+        assert not self.hold, "rows that are split for validation are examples"
+        loaded = self._dataset(part, 0, seed)
+        if not rows or rows >= len(loaded):
+            return Columns(tuple(loaded.batches()))
+        if len(loaded) > SAMPLE_FROM:
+            return Columns(tuple(self._dataset(part, rows, seed).batches()))
+        chosen = sorted(permutation(len(loaded), "sample", loaded.job.key)[:rows].tolist())
+        return Columns((loaded.plan.at(loaded.family, np.array(chosen, np.int64)),))
+
+    def _dataset(self, part: str, size: int, seed: int) -> Dataset:
+        """A part; `size`: so many of its rows (0: all)."""
+        from recombine.data.datasets import load
+
+        split, _, name = part.rpartition("/")
+        words: dict[str, Any] = {"seed": seed if self.fresh else 0, "recipe": self.recipe, **self.options}
+        return load(self.family, split or self.split, name, size=size or None, **words)
 
     def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
         """The mean of the family's own scores."""
@@ -202,6 +226,7 @@ def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dic
     """Train and test one experiment under `runs`, or return what an earlier call found."""
     from recombine.models import find_model
     from recombine.models.base import changed
+    from recombine.models.checkpoints import CURVE, METRICS
     from recombine.models.train import Plan, train
 
     folder = runs / experiment.name
@@ -215,9 +240,9 @@ def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dic
     epochs = min(scale.epochs or cls.TRAINING.epochs, cls.TRAINING.epochs)
     training = replace(cls.TRAINING, epochs=epochs, patience=scale.patience, seed=experiment.seed)
     training = changed(training, {**scale.training, **experiment.training})
-    fit = source.load(source.fit, scale.rows, experiment.seed)
+    fit, hashed = _rows_to_fit(cls, source, scale.rows, experiment.seed)
     held = source.load(source.validation, scale.test_rows, experiment.seed)
-    note = {"source": source.name(), "fit": source.fit, "rows": len(fit), "fingerprint": fingerprint(fit)}
+    note = {"source": source.name(), "fit": source.fit, "rows": len(fit), "fingerprint": hashed}
     result = train(Plan(experiment.model, config, training, note), fit, held, folder, report, metric=source.metric)
     outcome = {
         "experiment": experiment.name,
@@ -233,12 +258,30 @@ def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dic
         "stopped": result.stopped,
         "train_seconds": result.seconds,
         "train_cpu_seconds": result.cpu_seconds,
+        "history": _lines(folder / METRICS),
+        "curve": _lines(folder / CURVE),
         "tests": test(folder, source, {part: source.load(part, scale.test_rows, experiment.seed) for part in source.tests}),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, 1 thread",
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     write_json(folder / TEST, outcome)
     return outcome
+
+
+def _rows_to_fit(cls: type[Model], source: Rows, rows: int, seed: int) -> tuple[list[Example] | Columns, str]:
+    """What to learn from, as columns where both the model and the source can, and its fingerprint."""
+    from recombine.models.base import ColumnModel
+
+    if issubclass(cls, ColumnModel) and isinstance(source, Source) and not source.hold:
+        columns = source.columns(source.fit, rows, seed)
+        return columns, cls.fingerprint(columns.batches)
+    fit = source.load(source.fit, rows, seed)
+    return fit, fingerprint(fit)
+
+
+def _lines(path: Path) -> list[Any]:
+    """The records of a file with one JSON value a line."""
+    return [json.loads(line) for line in read_text(path).splitlines()]
 
 
 def _completed(folder: Path, experiment: Experiment) -> dict[str, Any]:

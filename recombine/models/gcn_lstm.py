@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from recombine.models.base import Training
 from recombine.models.batching import dropout
-from recombine.models.grounded import SIZES, ActionWriter, CommandReader, Scenes, WorldReader, WritingModel, word_mask
+from recombine.models.grounded import ActionWriter, CommandReader, Read, Scenes, WorldReader, WritingModel, word_mask
+from recombine.models.grounded_rows import SIZES
 
 
 @dataclass(frozen=True)
@@ -56,21 +57,41 @@ class MessagePassing(nn.Module):
         self.join = nn.Linear(2 * units, units)
 
     def forward(self, nodes: Tensor, present: Tensor, text: Tensor, last: Tensor, mask: Tensor) -> Tensor:
-        """The nodes' features after all rounds; `present` (batch, nodes) says which are real."""
-        context = self.context.expand_as(nodes)
-        barred = ~present.unsqueeze(1) | torch.eye(nodes.shape[1], dtype=torch.bool, device=nodes.device)
+        """The nodes' features after all rounds; `present` (batch, nodes) says which are real.
+
+        Receiving, sending and saying read (node, context, node x context) by one linear layer each. Their weights are cut into these
+        three parts: the node's part is computed once for all rounds, and the context's part together with what else reads it.
+        """
+        units = nodes.shape[2]
+        of_node, of_context, of_both = self._parts(units)
+        biases = torch.cat([self.receive.bias, self.send.bias, self.say.bias])
+        known = nn.functional.linear(nodes, of_node, biases)
+        from_context = torch.cat([self.around.weight, of_context, self.keep.weight])
+        context_bias = torch.cat([self.around.bias, biases.new_zeros(3 * units), self.keep.bias])
+        barred = torch.zeros(present.shape, device=nodes.device, dtype=nodes.dtype).masked_fill_(~present, -1e9).unsqueeze(1)
+        alone = torch.eye(nodes.shape[1], dtype=nodes.dtype, device=nodes.device) * -1e9
+        barred = barred + alone
+        allowed = (barred == 0).to(nodes.dtype)
+        context = self.context.view(1, 1, -1)  # the same for every node until messages arrive
         asked = torch.relu(self.query(dropout(last, self.command_rate, self.training)))
         for turn in self.turns:
             scores = self.scorer(turn(asked).unsqueeze(1) * text).squeeze(2) + mask
             command = torch.bmm(torch.softmax(scores, 1).unsqueeze(1), text)
-            joint = torch.cat([nodes, context, self.here(dropout(nodes, self.rate, self.training)) * self.around(context)], 2)
-            scores = self.receive(joint) @ (self.send(joint) * self.send_command(command)).transpose(1, 2)
-            scores = (scores / math.sqrt(nodes.shape[2])).masked_fill(barred, -1e9)
-            weights = torch.softmax(scores, 2).masked_fill(barred, 0.0)
-            message = weights @ (self.say(joint) * self.say_command(command))
-            context = self.keep(context) + self.hear(message)
-        joined: Tensor = self.join(torch.cat([nodes, context], 2))
+            told = nn.functional.linear(context, from_context, context_bias)
+            around, reading, kept = torch.split(told, [units, 3 * units, units], 2)
+            both = self.here(dropout(nodes, self.rate, self.training)) * around
+            receive, send, say = torch.split(known + reading + nn.functional.linear(both, of_both), units, 2)
+            send = send * (self.send_command(command) / math.sqrt(units))
+            weights = torch.softmax(torch.baddbmm(barred, receive, send.transpose(1, 2)), 2) * allowed
+            message = torch.bmm(weights, say * self.say_command(command))
+            context = kept + self.hear(message)
+        inner, outer = torch.split(self.join.weight, units, 1)
+        joined: Tensor = nn.functional.linear(nodes, inner, self.join.bias) + nn.functional.linear(context, outer)
         return joined
+
+    def _parts(self, units: int) -> tuple[Tensor, ...]:
+        """The weights of receive, send and say (3 units, units) for each part of what they read."""
+        return torch.split(torch.cat([self.receive.weight, self.send.weight, self.say.weight]), units, 1)
 
 
 class GcnLstm(WritingModel):
@@ -92,8 +113,8 @@ class GcnLstm(WritingModel):
         self.world = WorldReader(units, config.channels, (1, 5, 7), config.dropout)
         self.writer = ActionWriter(len(self.words_out), config.units, units, 3 * config.channels, config.dropout)
 
-    def read(self, batch: Scenes) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Word states, last state, mask, cell states."""
+    def read(self, batch: Scenes) -> Read:
+        """The command and the grid, read."""
         text, last = self.command(batch.words, batch.lengths)
         mask = word_mask(batch)
         rows, columns = batch.grids.shape[1:3]
@@ -106,7 +127,7 @@ class GcnLstm(WritingModel):
         parts = torch.split(bits, self.groups, 2)
         nodes = torch.cat([layer(part) for layer, part in zip(self.features, parts, strict=True)], 2)
         nodes = dropout(nodes, self.config.input_dropout, self.training)
-        features = self.passing(nodes, present, text, last, mask) * present.unsqueeze(2)
-        world = features.new_zeros(len(cells), rows * columns, features.shape[2])
-        world = world.scatter(1, order.unsqueeze(2).expand_as(features), features)
-        return text, last, mask, self.world(world.unflatten(1, (rows, columns)))
+        features = self.passing(nodes, present, text, last, mask)
+        place = order + torch.arange(len(cells), device=order.device).unsqueeze(1) * (rows * columns)
+        world = self.world.present(features[present], place[present], (rows, columns), len(cells))
+        return Read(text, last, batch.lengths, world)

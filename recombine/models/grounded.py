@@ -11,35 +11,27 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from recombine.errors import UsageError
-from recombine.models.base import Loss, Model
+from recombine.models.base import ColumnModel, Loss
 from recombine.models.batching import END, PAD, Vocabulary, dropout, pad
+from recombine.models.grounded_rows import HEADINGS, SIZES, Item, Items, codec_of, items_of
 from recombine.models.layers import AdditiveAttention, TwoWay, padding_mask
-from recombine.models.seq2seq import token_loss
+from recombine.models.sparse import convolve
+from recombine.models.writer import Keys, Weights, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recombine.core import Example
+    from recombine.core import Batch, Example
 
-HEADINGS = ("east", "south", "west", "north")
-SIZES = 4
-
-
-@dataclass(frozen=True)
-class Item:
-    """A command, a grid, and (for training) the actions and the target's cell if it is known (-1 if not)."""
-
-    words: NDArray[np.int64]
-    grid: NDArray[np.uint8]
-    actions: NDArray[np.int64] | None
-    cell: int
+KEPT_ROWS = 0.8
+"""When fewer of the rows of a batch are still being answered, those that have ended are taken out."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,16 @@ class Scenes:
     cells: Tensor
 
 
-class GroundedModel(Model):
+class Read(NamedTuple):
+    """What a writer starts from: a state for each word, the last one, the numbers of words, a state for each cell."""
+
+    text: Tensor
+    last: Tensor
+    lengths: Tensor
+    world: Tensor
+
+
+class GroundedModel(ColumnModel):
     """Reads a command and a grid; answers with actions separated by commas."""
 
     def __init__(self, config: Any, codec: Mapping[str, Any]) -> None:
@@ -77,6 +78,20 @@ class GroundedModel(Model):
             "colors": sorted({thing["color"] for e in examples for thing in e.inputs["objects"]}),
             "shapes": sorted({thing["shape"] for e in examples for thing in e.inputs["objects"]}),
         }
+
+    @classmethod
+    def learn_codec_from(cls, batches: Sequence[Batch]) -> dict[str, Any]:
+        """The same codec from columns."""
+        return codec_of(batches)
+
+    def encode_all(self, batches: Sequence[Batch]) -> Items:
+        """Answered items from columns, equal to those of `encode`."""
+        return items_of(batches, self.codec)
+
+    @classmethod
+    def fingerprint(cls, batches: Sequence[Batch]) -> str:
+        """A hash of the items, by the codec of these rows."""
+        return items_of(batches, codec_of(batches)).fingerprint()
 
     def encode(self, example: Example, answered: bool) -> Item:
         actions = self.words_out.encode(example.answer.split(","), end=True) if answered else None
@@ -138,6 +153,11 @@ class WorldReader(nn.Module):
         seen = torch.cat([layer(grids.permute(0, 3, 1, 2)) for layer in self.layers], 1)
         return dropout(torch.relu(seen).flatten(2).transpose(1, 2), self.rate, self.training)
 
+    def present(self, features: Tensor, cells: Tensor, shape: tuple[int, int], grids: int) -> Tensor:
+        """The same from the cells that hold something: their features and places, counted through all grids of this shape."""
+        seen = convolve([cast(nn.Conv2d, layer) for layer in self.layers], features, cells, shape, grids)
+        return dropout(torch.relu(seen).view(grids, -1, seen.shape[1]), self.rate, self.training)
+
 
 class CommandReader(nn.Module):
     """Embedded words through a two-way LSTM whose directions are added up (`joined` False) or laid side by side."""
@@ -190,35 +210,61 @@ class ActionWriter(nn.Module):
         state = self.cell(torch.cat([word, read, seen], 1), state)
         return torch.cat([word, state[0], read, seen], 1), weights, state
 
-    def forward(self, text: Tensor, last: Tensor, mask: Tensor, world: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """Teacher-forced logits (steps, batch, words), and the weights over cells averaged over the steps."""
-        text_keys, world_keys, state = self.begin(text, last, world)
-        previous = torch.cat([torch.zeros_like(actions[:, :1]), actions[:, :-1]], 1).t()
-        words = dropout(self.embedding(previous), self.rate, self.training)
-        outs, looks = [], []
-        for word in words:
-            out, weights, state = self.step(word, (text_keys, world_keys), mask, state)
-            outs.append(out)
-            looks.append(weights)
-        return self.output(self.read(torch.stack(outs))), torch.stack(looks).mean(0)
+    def forward(self, source: Read, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Teacher-forced logits (decisions, words), what is right there, and each row's weights over cells, averaged over its steps.
 
-    def greedy(self, text: Tensor, last: Tensor, mask: Tensor, world: Tensor, limit: int) -> list[list[int]]:
+        Rows must come sorted by their number of actions, the longest first. Decisions are the rows of step 1, of step 2, and so
+        on, without padding.
+        """
+        taken, previous, counts = packed(actions)
+        word = dropout(self.embedding(previous), self.rate, self.training)
+        text_keys, world_keys, (start, _) = self.begin(source.text, source.last, source.world)
+        units = start.shape[1]
+        to_gates = self.cell.weight_ih.t()
+        pre = torch.addmm(self.cell.bias_ih + self.cell.bias_hh, word, to_gates[:units])
+        asking = self.world_query.weight.t()
+        weights = Weights(
+            self.text_attention.query.weight.t(), asking[:units], asking[units:], self.world_query.bias,
+            self.world_attention.query.weight.t(), self.cell.weight_hh.t(), to_gates[units : 2 * units], to_gates[2 * units :],
+            self.text_attention.scorer, self.world_attention.scorer,
+        )  # fmt: skip
+        cells = torch.full_like(source.lengths, world_keys.shape[1])
+        done = write(counts, pre, start, Keys(text_keys, source.lengths), Keys(world_keys, cells), weights)
+        joined = torch.cat([word, done.hidden, done.read, done.seen], 1)
+        # Two linear layers with nothing between them are one, and the second is narrow.
+        return nn.functional.linear(joined, self.output.weight @ self.read.weight, self.output.bias), taken, done.looks
+
+    def greedy(self, source: Read, limit: int) -> list[list[int]]:
         """Action numbers per row, until every row has ended or the limit is reached."""
-        text_keys, world_keys, state = self.begin(text, last, world)
-        word = torch.zeros(len(text), dtype=torch.int64, device=text.device)
-        ended = torch.zeros_like(word, dtype=torch.bool)
-        chosen = []
-        for _ in range(limit + 1):
+        text_keys, world_keys, state = self.begin(source.text, source.last, source.world)
+        mask = padding_mask(source.lengths, source.text.shape[1])
+        rows = torch.arange(len(mask), device=mask.device)
+        word = torch.zeros_like(rows)
+        chosen = torch.full((len(mask), limit + 1), END, device=mask.device)
+        is_running = torch.ones_like(rows, dtype=torch.bool)
+        for step in range(limit + 1):
             out, _, state = self.step(self.embedding(word), (text_keys, world_keys), mask, state)
             logits = self.output(self.read(out))
             logits[:, PAD] = -math.inf
             word = logits.argmax(-1)
-            chosen.append(word)
-            ended |= word == END
-            if bool(ended.all()):
+            chosen[rows, step] = word
+            is_running &= word != END
+            left = int(is_running.sum())
+            if not left:
                 break
-        found: list[list[int]] = torch.stack(chosen, 1).tolist()
+            if left < KEPT_ROWS * len(rows):  # rows that have ended cost nothing from here on
+                text_keys, world_keys, mask = text_keys[is_running], world_keys[is_running], mask[is_running]
+                state = state[0][is_running], state[1][is_running]
+                rows, word, is_running = rows[is_running], word[is_running], is_running[is_running]
+        found: list[list[int]] = chosen.tolist()
         return found
+
+
+def packed(actions: Tensor) -> tuple[Tensor, Tensor, list[int]]:
+    """Actions (batch, steps), their rows sorted, as decisions without padding: what is right, what went before, rows per step."""
+    given = actions.t() != PAD
+    previous = torch.cat([torch.zeros_like(actions[:, :1]), actions[:, :-1]], 1).t()
+    return actions.t()[given], previous[given], given.sum(1).tolist()
 
 
 class WritingModel(GroundedModel):
@@ -227,25 +273,38 @@ class WritingModel(GroundedModel):
     writer: ActionWriter
 
     @abstractmethod
-    def read(self, batch: Scenes) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Word states, last state, mask over words, cell states."""
+    def read(self, batch: Scenes) -> Read:
+        """The command and the grid, read."""
 
     def loss(self, batch: Scenes) -> Loss:
-        """Cross-entropy of the actions, and of the attended cell if `target_weight` is set and the target's cell is known."""
+        """Cross-entropy of the actions per row; with `target_weight`, also of the cell attended to, where the target's is known."""
         assert batch.actions is not None, "loss needs answered items"
-        text, last, mask, world = self.read(batch)
-        logits, looks = self.writer(text, last, mask, world, batch.actions)
-        loss = token_loss(logits, batch.actions.t())
-        known = batch.cells >= 0
-        if not self.config.target_weight or not bool(known.any()):
-            return loss
-        missed = nn.functional.nll_loss(torch.log(looks[known] + 1e-9), batch.cells[known])
-        return Loss(loss.value + self.config.target_weight * missed, loss.right, loss.decisions)
+        batch = longest_first(batch)
+        logits, taken, looks = self.writer(self.read(batch), batch.actions)
+        value = nn.functional.cross_entropy(logits, taken, reduction="sum") / len(batch.words)
+        if self.config.target_weight:
+            value = value + self.config.target_weight * target_loss(looks, batch.cells)
+        return Loss(value, int((logits.detach().argmax(1) == taken).sum()), len(taken))
 
     @torch.no_grad()
     def answers(self, batch: Scenes) -> list[str]:
         """Greedy decoding."""
-        return self.spoken(self.writer.greedy(*self.read(batch), self.config.max_answer_tokens))
+        return self.spoken(self.writer.greedy(self.read(batch), self.config.max_answer_tokens))
+
+
+def longest_first(batch: Scenes) -> Scenes:
+    """The same batch with its rows sorted by their number of actions."""
+    assert batch.actions is not None
+    order = torch.argsort((batch.actions != PAD).sum(1), descending=True, stable=True)
+    return Scenes(batch.words[order], batch.lengths[order], batch.grids[order], batch.actions[order], batch.cells[order])
+
+
+def target_loss(looks: Tensor, cells: Tensor) -> Tensor:
+    """The mean of -log(weight of the target's cell) over rows whose target is known; 0 where none is. looks: (batch, cells)."""
+    known = cells >= 0
+    if not bool(known.any()):
+        return looks.sum() * 0
+    return nn.functional.nll_loss(torch.log(looks[known] + 1e-9), cells[known])
 
 
 def word_mask(batch: Scenes) -> Tensor:

@@ -14,14 +14,17 @@ import torch
 from torch import Tensor, nn
 
 from recombine.models.base import Loss, Training
-from recombine.models.batching import PAD
-from recombine.models.grounded import GroundedModel, Scenes, word_mask
+from recombine.models.batching import PAD, dropout
+from recombine.models.grounded import GroundedModel, Scenes, target_loss, word_mask
 from recombine.models.transformer import Attention, Decoder
 
 
 @dataclass(frozen=True)
 class GroundedTransformerConfig:
-    """Sizes; `layers` counts the decoder's, `blocks` the encoder's pairs of across and within."""
+    """Sizes; `layers` counts the decoder's, `blocks` the encoder's pairs of across and within.
+
+    `target_weight` above 0 adds a score for each encoded cell and the auxiliary loss that the target's cell scores highest.
+    """
 
     units: int = 128
     heads: int = 8
@@ -31,6 +34,7 @@ class GroundedTransformerConfig:
     dropout: float = 0.1
     distance: int = 16
     grid: int = 12
+    target_weight: float = 0.0
     max_answer_tokens: int = 120
 
 
@@ -44,15 +48,15 @@ class Stream(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.units) for _ in range(4))
         self.wide = nn.Linear(config.units, config.feed_forward)
         self.narrow = nn.Linear(config.feed_forward, config.units)
-        self.dropout = nn.Dropout(config.dropout)
+        self.rate = config.dropout
 
     def forward(self, x: Tensor, mask: Tensor | None, other: Tensor, other_mask: Tensor | None) -> Tensor:
         """The stream after the block."""
         across, source, within, think = self.norms
-        x = x + self.dropout(self.across(across(x), self.across.project(source(other)), other_mask))
-        y = within(x)
-        x = x + self.dropout(self.within(y, self.within.project(y), mask))
-        return x + self.dropout(self.narrow(torch.relu(self.wide(think(x)))))  # type: ignore[no-any-return]
+        seen = self.across(across(x), self.across.project(source(other)), other_mask)
+        x = x + dropout(seen, self.rate, self.training)
+        x = x + dropout(self.within.within(within(x), mask)[0], self.rate, self.training)
+        return x + dropout(self.narrow(torch.relu(self.wide(think(x)))), self.rate, self.training)
 
 
 class GroundedTransformer(GroundedModel):
@@ -72,15 +76,17 @@ class GroundedTransformer(GroundedModel):
         self.words = nn.ModuleList(Stream(config, config.distance) for _ in range(config.blocks))
         self.cells = nn.ModuleList(Stream(config, None) for _ in range(config.blocks))
         self.norm = nn.LayerNorm(config.units)
-        self.dropout = nn.Dropout(config.dropout)
+        self.rate = config.dropout
         self.decoder = Decoder(config, len(self.words_out))
+        self.pointer = nn.Linear(config.units, 1) if config.target_weight else None
 
     def _encoded(self, batch: Scenes) -> tuple[Tensor, Tensor]:
         """Words and cells in one row, and the mask over them."""
         rows, columns = batch.grids.shape[1:3]
         place = torch.arange(max(rows, columns), device=batch.grids.device)
         seen = self.look(batch.grids) + self.row(place[:rows]).unsqueeze(1) + self.column(place[:columns])
-        cells, words = self.dropout(seen.flatten(1, 2)), self.dropout(self.embedding(batch.words))
+        cells = dropout(seen.flatten(1, 2), self.rate, self.training)
+        words = dropout(self.embedding(batch.words), self.rate, self.training)
         mask = word_mask(batch)[:, None, None]
         for of_words, of_cells in zip(self.words, self.cells, strict=True):
             words, cells = of_words(words, mask, cells, None), of_cells(cells, None, words, mask)
@@ -88,9 +94,15 @@ class GroundedTransformer(GroundedModel):
         return self.norm(torch.cat([words, cells], 1)), torch.cat([mask, free], 3)
 
     def loss(self, batch: Scenes) -> Loss:
-        """Teacher-forced cross-entropy per row."""
+        """Teacher-forced cross-entropy per row; with `target_weight`, also of the target's cell where it is known."""
         assert batch.actions is not None, "loss needs answered items"
-        return self.decoder.loss(batch.actions, *self._encoded(batch))
+        source, mask = self._encoded(batch)
+        loss = self.decoder.loss(batch.actions, source, mask)
+        if self.pointer is None:
+            return loss
+        scores = self.pointer(source[:, batch.words.shape[1] :]).squeeze(2)
+        missed = target_loss(torch.softmax(scores, 1), batch.cells)
+        return Loss(loss.value + self.config.target_weight * missed, loss.right, loss.decisions)
 
     @torch.no_grad()
     def answers(self, batch: Scenes) -> list[str]:

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from torch import Tensor
-
 from recombine.models.base import Training
-from recombine.models.grounded import ActionWriter, CommandReader, Scenes, WorldReader, WritingModel, word_mask
+from recombine.models.grounded import ActionWriter, CommandReader, Read, Scenes, WorldReader, WritingModel
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class MLstm(WritingModel):
         self.world = WorldReader(self.bits, config.channels, (1, 5, 7), config.world_dropout)
         self.writer = ActionWriter(len(self.words_out), config.units, config.units, 3 * config.channels, config.dropout)
 
-    def read(self, batch: Scenes) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Word states, last state, mask, cell states."""
+    def read(self, batch: Scenes) -> Read:
+        """The command and the grid, read."""
         text, last = self.command(batch.words, batch.lengths)
-        return text, last, word_mask(batch), self.world(batch.grids)
+        return Read(text, last, batch.lengths, self.world(batch.grids))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recombine.core import Example
+from recombine.core import Batch, Example
 from recombine.data.datasets import Dataset, load
 from recombine.errors import UsageError
 
@@ -32,32 +32,46 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Rows to fit as columns, for models that read those (`base.ColumnModel`)."""
+
+    batches: tuple[Batch, ...]
+
+    def __len__(self) -> int:
+        return sum(len(batch) for batch in self.batches)
+
+
+@dataclass(frozen=True)
 class Learning:
     """Rows to fit, rows to validate on, and a note of both for `run.json`."""
 
-    fit: list[Example]
+    fit: list[Example] | Columns
     validation: list[Example]
     note: dict[str, Any]
 
 
-def learning_parts(request: Request, fit: str | None = None, validation: str | None = None) -> Learning:
-    """`fit` and `validation` where the split has them, else `train` and `validation`.
+def learning_parts(
+    request: Request, fit: str | None = None, validation: str | None = None, as_columns: bool = False
+) -> Learning:
+    """`fit` and `validation` where the split has them, else `train` and `validation`; `as_columns`: rows to fit as columns.
 
-    Without a validation part, a tenth of the fitted rows, drawn by name, is held out; the note says so.
+    Without a validation part, a tenth of the fitted rows, drawn by name, is held out (then as examples); the note says so.
     """
     first = _first(request, [fit] if fit else ["fit", "train"])
-    rows = list(first)
+    rows: list[Example] | Columns
     try:
         held = list(_first(request, [validation or "validation"]))
         named = validation or "validation"
+        rows = Columns(tuple(first.batches())) if as_columns else list(first)
     except UsageError:
         if validation:
             raise
         from recombine.models.batching import permutation
 
-        order = permutation(len(rows), "validation", first.job.key)
-        cut = max(1, len(rows) // 10)
-        held, rows = [rows[i] for i in order[:cut]], [rows[i] for i in sorted(order[cut:])]
+        every = list(first)
+        order = permutation(len(every), "validation", first.job.key)
+        cut = max(1, len(every) // 10)
+        held, rows = [every[i] for i in order[:cut]], [every[i] for i in sorted(order[cut:])]
         named = "a tenth of the fitted part, held out"
     note = {"part": first.job.key, "rows": len(rows), "validation": named, "validation_rows": len(held)}
     return Learning(rows, held, note)

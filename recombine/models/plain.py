@@ -6,8 +6,16 @@ ratio of their speeds. It shares no code with `recurrent` on purpose.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
+
+from recombine.models.batching import PAD, dropout
+from recombine.models.layers import padding_mask
+
+if TYPE_CHECKING:
+    from recombine.models.grounded import ActionWriter, Read, WorldReader
 
 
 def cell_step(kind: str, pre: Tensor, recurrent: Tensor, h: Tensor, c: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -57,3 +65,27 @@ def plain_attend(
         hidden.append(h)
         contexts.append(context)
     return torch.stack(hidden), torch.stack(contexts)
+
+
+def plain_present(reader: WorldReader, features: Tensor, cells: Tensor, shape: tuple[int, int], grids: int) -> Tensor:
+    """`grounded.WorldReader.present` by dense convolutions over whole grids."""
+    whole = features.new_zeros(grids * shape[0] * shape[1], features.shape[1]).index_copy(0, cells, features)
+    read: Tensor = reader(whole.view(grids, *shape, -1))
+    return read
+
+
+def plain_write(writer: ActionWriter, source: Read, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """`grounded.ActionWriter.forward`, step by step over padded rows; the two output layers one after the other."""
+    text_keys, world_keys, state = writer.begin(source.text, source.last, source.world)
+    mask = padding_mask(source.lengths, source.text.shape[1]).to(source.text.dtype)
+    previous = torch.cat([torch.zeros_like(actions[:, :1]), actions[:, :-1]], 1).t()
+    given = actions.t() != PAD
+    words = dropout(writer.embedding(previous), writer.rate, writer.training)
+    outs, looks = [], []
+    for word in words:
+        out, weights, state = writer.step(word, (text_keys, world_keys), mask, state)
+        outs.append(out)
+        looks.append(weights)
+    logits = writer.output(writer.read(torch.stack(outs)))
+    shown = (torch.stack(looks) * given.unsqueeze(2)).sum(0) / given.sum(0).unsqueeze(1)
+    return logits[given], actions.t()[given], shown

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -18,7 +19,7 @@ from recombine.models.batching import SPECIALS
 from recombine.models.grounded import GroundedModel
 
 if TYPE_CHECKING:
-    from recombine.core import Example
+    from recombine.core import Batch, Example
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class RandomActions(GroundedModel):
 
     def encode(self, example: Example, answered: bool) -> Any:  # noqa: ARG002
         return example.id, len(example.answer.split(","))
+
+    def encode_all(self, batches: Sequence[Batch]) -> Any:
+        """Nothing is learnt from items, so these have no ids."""
+        counts = np.concatenate([np.diff(batch.columns["actions"].offsets) for batch in batches])  # type: ignore[union-attr]
+        return [("", max(1, count)) for count in counts.tolist()]
 
     def length(self, item: Any) -> tuple[int, ...]:
         return (int(item[1]),)

@@ -20,10 +20,10 @@ from recombine import keys
 from recombine.errors import UsageError, shown
 from recombine.files import own_folder, write_json, write_text
 from recombine.models import checkpoints, find_model
-from recombine.models.base import Model, Training, as_json, find_device, reseed, single_thread
+from recombine.models.base import ColumnModel, Model, Training, as_json, find_device, reseed, single_thread
 from recombine.models.batching import buckets, by_length, to_device
-from recombine.models.checkpoints import BEST, METRICS, RESULT, State, save_tensors
-from recombine.models.parts import prediction_lines, scores
+from recombine.models.checkpoints import BEST, CURVE, METRICS, RESULT, State, save_tensors
+from recombine.models.parts import Columns, prediction_lines, scores
 
 if TYPE_CHECKING:
     from recombine.core import Example
@@ -32,6 +32,8 @@ __all__ = ["Metric", "Plan", "Report", "Result", "mean_score", "predict", "predi
 
 CHECKPOINT_SECONDS = 60.0
 """A checkpoint is written at the end of every epoch, and inside an epoch when the last one is older than this."""
+CURVE_STEPS = 100
+"""A point of the learning curve is noted every so many steps."""
 
 Metric = Callable[[Sequence["Example"], Sequence[str]], float]
 """Examples and answers -> one number; higher is better and 1.0 is perfect."""
@@ -63,7 +65,7 @@ class Plan:
 
 def train(
     plan: Plan,
-    fit: Sequence[Example],
+    fit: Sequence[Example] | Columns,
     validation: Sequence[Example],
     out: Path,
     report: Report | None = None,
@@ -78,13 +80,13 @@ def train(
     single_thread()
     place = find_device(device)
     own_folder(out, checkpoints.RUN_FOLDER)
-    examples, held = list(fit), list(validation)
-    if not examples or not held:
+    held = list(validation)
+    if not len(fit) or not held:
         raise UsageError("training needs at least one example to fit and one for validation.")
     cls, _ = find_model(plan.model)
     reseed(keys.state("weights", plan.training.seed), place)
     try:
-        model = cls.build(plan.config, examples)
+        model = _built(cls, plan.config, fit)
     except (ValueError, RuntimeError, AssertionError, ZeroDivisionError, IndexError) as problem:
         raise UsageError(
             f"these settings make no {plan.model}: {str(problem).splitlines()[0][:200] if str(problem) else 'out of range'}."
@@ -93,11 +95,27 @@ def train(
     run = _Run(plan.training, model.to(place), out, place, metric or mean_score)
     run.resume()
     if not run.state.stopped:
-        run.fit(examples, held, report or _silent)
+        run.fit(_encoded(model, fit), held, report or _silent)
     s = run.state
     result = Result(s.best, s.best_epoch, len(s.history), s.stopped, round(s.seconds, 2), round(s.cpu_seconds, 2))
     write_json(out / RESULT, asdict(result))
     return result
+
+
+def _built(cls: type[Model], config: Any, fit: Sequence[Example] | Columns) -> Model:
+    """A fresh model for these rows."""
+    if not isinstance(fit, Columns):
+        return cls.build(config, list(fit))
+    assert issubclass(cls, ColumnModel), "only a ColumnModel learns from columns"
+    return cls(config, cls.learn_codec_from(fit.batches))
+
+
+def _encoded(model: Model, fit: Sequence[Example] | Columns) -> Sequence[Any]:
+    """The rows as items."""
+    if not isinstance(fit, Columns):
+        return [model.encode(example, True) for example in fit]
+    assert isinstance(model, ColumnModel)
+    return model.encode_all(fit.batches)
 
 
 def _silent(_state: State, _steps: int) -> None:
@@ -132,9 +150,8 @@ class _Run:
         """Replace the last checkpoint."""
         checkpoints.save_last(self.out, self.model, self.optimizer, self.state)
 
-    def fit(self, examples: list[Example], held: list[Example], report: Report) -> None:
+    def fit(self, items: Sequence[Any], held: list[Example], report: Report) -> None:
         """Epochs until one of the reasons to stop holds."""
-        items = [self.model.encode(example, True) for example in examples]
         lengths = [self.model.length(item) for item in items]
         clock, cpu = time.monotonic(), time.process_time()
         before = self.state.seconds, self.state.cpu_seconds
@@ -149,7 +166,7 @@ class _Run:
             self._close_epoch(self.metric(held, answers), spent)
             report(self.state, 0)
 
-    def _epoch(self, items: list[Any], lengths: list[tuple[int, ...]], report: Report, spent: Callable[[], None]) -> None:
+    def _epoch(self, items: Sequence[Any], lengths: list[tuple[int, ...]], report: Report, spent: Callable[[], None]) -> None:
         t, state = self.training, self.state
         batches = buckets(lengths, t.batch, t.chunk, "batches", t.seed, state.epoch)
         saved = time.monotonic()
@@ -172,11 +189,31 @@ class _Run:
             state.step, state.steps = state.step + 1, state.steps + 1
             state.loss += float(loss.value.detach())
             state.right, state.decisions = state.right + loss.right, state.decisions + loss.decisions
+            if state.steps % CURVE_STEPS == 0:
+                spent()
+                self._note()
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
                 spent()
                 self.save()
                 saved = time.monotonic()
             report(state, len(batches))
+
+    def _note(self) -> None:
+        """A point of the learning curve: mean loss and share of right decisions since the point before, or since the epoch began."""
+        state = self.state
+        point = {
+            "steps": state.steps,
+            "loss": (state.loss - state.marked_loss) / max(1, state.step - state.marked_step),
+            "accuracy": (state.right - state.marked_right) / max(1, state.decisions - state.marked_decisions),
+            "cpu_seconds": round(state.cpu_seconds, 2),
+        }
+        state.curve.append(point)
+        self._mark()
+
+    def _mark(self) -> None:
+        state = self.state
+        state.marked_step, state.marked_loss = state.step, state.loss
+        state.marked_right, state.marked_decisions = state.right, state.decisions
 
     def _close_epoch(self, scored: float, spent: Callable[[], None]) -> None:
         """Keep the weights if they are the best so far, write the record, and decide whether to stop."""
@@ -193,12 +230,14 @@ class _Run:
             "cpu_seconds": round(state.cpu_seconds, 2),
         })  # fmt: skip
         state.epoch, state.step, state.loss, state.right, state.decisions = state.epoch + 1, 0, 0.0, 0, 0
+        self._mark()
         if scored > state.best:
             state.best, state.best_epoch = scored, state.epoch
             save_tensors(self.out / BEST, self.model.state_dict())
         state.stopped = self._reason_to_stop()
         self.save()
         write_text(self.out / METRICS, "".join(json.dumps(record) + "\n" for record in state.history))
+        write_text(self.out / CURVE, "".join(json.dumps(point) + "\n" for point in state.curve))
 
     def _reason_to_stop(self) -> str:
         """Why no further epoch is due; empty if one is."""
