@@ -107,8 +107,12 @@ def make_shard(plan: Plan, number: int, folder: Path, on_rows: Callable[[int], N
 
 def _write_native(family: Family, batches: Iterator[Batch], out: _Hashing) -> None:
     text = io.TextIOWrapper(cast(Any, out), encoding="utf-8", newline="\n")
-    family.write(batches, text)
-    text.flush()
+    try:
+        family.write(batches, text)
+        text.flush()
+    except BaseException:
+        out.close()  # what the wrapper still holds is dropped with the file, not written when it is collected
+        raise
     text.detach()
 
 
