@@ -120,7 +120,7 @@ def examples(kind: Kind, start: str, count: int, seed: int = 17) -> Iterator[Exa
 
 def survivors(kind: Kind, mutation: str, count: int, seed: int = 17) -> tuple[int, list[Example]]:
     """How many of `count` mutants of programs are true, and those of them that the oracle lets pass."""
-    stream, true = Stream("mutants", kind, mutation, seed), 0
+    stream, true, asked = Stream("mutants", kind, mutation, seed), 0, count
     passed: list[Example] = []
     for tried, example in enumerate(_endless(kind, seed)):
         text = mutated(str(example.meta["program"]), mutation, stream)
@@ -131,11 +131,13 @@ def survivors(kind: Kind, mutation: str, count: int, seed: int = 17) -> tuple[in
             if is_true(kind, str(example.meta["program"]), text):
                 true += 1
                 passed += [] if caught else [changed]
-        if count == 0 or tried > 40_000:
+        if count == 0 or tried > 40_000 or (count == asked and tried >= KNOWN):  # the last: no program has such a place
             break
     return true, passed
 
 
+KNOWN = 700
+"""Examples that are changed, again and again."""
 PROGRAM_CODES = ("program_mismatch", "unproved_program", "bad_program", "type_fault")
 """What the oracle says of a wrong program; other findings (a hash of its text, a list of phenomena) do not count here."""
 
@@ -147,7 +149,7 @@ def _endless(kind: Kind, seed: int) -> Iterator[Example]:
 
 @cache
 def _known(kind: Kind, seed: int) -> list[Example]:
-    return list(examples(kind, "flipit", 700, seed))
+    return list(examples(kind, "flipit", KNOWN, seed))
 
 
 def passed_columns(kind: Kind, start: str, count: int) -> Counter[str]:
