@@ -1,6 +1,6 @@
 """GRU +Attn over SCAN splits of growing compound divergence: `docs/results/divergence-scan.json`.
 
-    python benchmarks/divergence_results.py [--out FILE] [--runs FOLDER] [--epochs 12] [--seed 0]
+    python benchmarks/divergence_results.py [--out FILE] [--runs FOLDER] [--epochs 40] [--seed 0]
 
 Five splits with equal numbers of rows are searched for, each with atom divergence at most 0.02. The same model is trained on each with the same
 number of epochs. The file has one record per split, and the rank and linear correlation of accuracy with compound divergence. A killed run goes on.
@@ -103,7 +103,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", default="docs/results/divergence-scan.json")
     parser.add_argument("--runs", default="runs/divergence")
-    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     out = Path(arguments.out)
