@@ -12,8 +12,8 @@ from typing import Any
 from recombine.core import Example
 from recombine.errors import ProgramError
 from recombine.families.lilgym import program
-from recombine.families.lilgym.explain import READERS, readings
 from recombine.families.lilgym.program import Program
+from recombine.families.lilgym.readings import READERS, readings
 from recombine.families.lilgym.scene import (
     BOX_COUNT,
     BOX_NAMES,

@@ -60,12 +60,13 @@ class Items(Sequence[Item]):
     @overload
     def __getitem__(self, index: slice) -> list[Item]: ...
     def __getitem__(self, index: int | slice) -> Item | list[Item]:
-        """One item, or a list of them for a slice."""
+        """One item (a negative index counts from the end), or a list of them for a slice."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        words = self.words[self.word_ends[index] : self.word_ends[index + 1]].astype(np.int64)
-        actions = self.actions[self.action_ends[index] : self.action_ends[index + 1]].astype(np.int64)
-        return Item(words, self.grids[index], actions, int(self.cells[index]))
+        row = range(len(self))[index]
+        words = self.words[self.word_ends[row] : self.word_ends[row + 1]].astype(np.int64)
+        actions = self.actions[self.action_ends[row] : self.action_ends[row + 1]].astype(np.int64)
+        return Item(words, self.grids[row], actions, int(self.cells[row]))
 
     def fingerprint(self) -> str:
         """A short hash of all items, in order."""

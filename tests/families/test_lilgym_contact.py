@@ -12,7 +12,7 @@ import pytest
 
 from recombine import kernels, keys
 from recombine.core import Example
-from recombine.families.lilgym import LILGYM, explain, oracle, plan, program, render, splits, wording
+from recombine.families.lilgym import LILGYM, oracle, plan, program, readings, render, splits, wording
 from recombine.families.lilgym.oracle import contact as oracle_contact
 from recombine.families.lilgym.play import episodes
 from recombine.families.lilgym.play.edits import Setting, parse_edits
@@ -221,6 +221,6 @@ def test_exactly_so_many_that_touch_are_held_out() -> None:
 
 
 def test_a_reader_takes_touching_for_being_near() -> None:
-    readings = dict(explain.readings(TOUCHES))
+    found = dict(readings.readings(TOUCHES))
     near = Scene.of("scatter", [(0, 0, 0, 10, 0, 0), (0, 50, 50, 10, 0, 0)])
-    assert readings["reads_touching_as_same_box"].evaluate(near) and not TOUCHES.evaluate(near)
+    assert found["reads_touching_as_same_box"].evaluate(near) and not TOUCHES.evaluate(near)

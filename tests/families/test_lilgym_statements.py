@@ -31,6 +31,7 @@ from recombine.families.lilgym import (
     oracle,
     plan,
     program,
+    readings,
     splits,
     wording,
 )
@@ -478,23 +479,23 @@ def test_mistakes_are_named_by_the_reading_under_which_the_answer_is_right() -> 
         "x" * 10_000,
     ):
         assert task.score(text).value == 0.0
-    assert set(explain.READERS) >= {name for name, _ in explain.readings(program.compile(meta["program"]))}
+    assert set(readings.READERS) >= {name for name, _ in readings.readings(program.compile(meta["program"]))}
 
 
 def test_no_reader_is_passed_over() -> None:
     """Readers are tried only where a program has one of their words: every program that a reader changes has one."""
-    assert set(explain.TRIGGERS) == set(explain.READERS)
+    assert set(readings.TRIGGERS) == set(readings.READERS)
     seen = set()
     for kind in KINDS:
         for statement in drawn(kind, 60):
             tree = program.compile(statement.program).tree
-            marks = explain._marks(tree, set())
-            for name, (_, change) in explain.READERS.items():
-                changed = explain._shortened(tree) if name == "drops_last_condition" else explain._changed(tree, change)
+            marks = readings._marks(tree, set())
+            for name, (_, change) in readings.READERS.items():
+                changed = readings._shortened(tree) if name == "drops_last_condition" else readings._changed(tree, change)
                 if changed is tree:
                     continue
                 seen.add(name)
-                assert changed != tree and marks & explain.TRIGGERS[name], (name, statement.program)
+                assert changed != tree and marks & readings.TRIGGERS[name], (name, statement.program)
     assert seen >= {"ignores_negation", "ignores_color", "drops_last_condition", "reads_at_least_as_exactly"}
 
 

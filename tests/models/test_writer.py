@@ -114,6 +114,9 @@ def test_items_from_columns_are_those_from_examples(family: str, split: str, rec
         model = cls(config, known)
         found = model.encode_all(batches)
         assert len(found) == len(examples)
+        assert found[-1].words.tolist() == found[len(found) - 1].words.tolist() and len(found[-2:]) == 2
+        with pytest.raises(IndexError):
+            found[len(found)]
         for item, example in zip(found, examples, strict=True):
             due = model.encode(example, True)
             assert (item.words.tolist(), item.actions.tolist(), item.cell) == (

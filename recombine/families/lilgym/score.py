@@ -12,9 +12,9 @@ import re
 from recombine.core import Example, Score
 from recombine.errors import ProgramError, UsageError
 from recombine.families.lilgym import program
-from recombine.families.lilgym.explain import readings
 from recombine.families.lilgym.play.edits import Setting, parse_edits
 from recombine.families.lilgym.play.episodes import play
+from recombine.families.lilgym.readings import readings
 
 MAX_ANSWER = 4_000
 """Longest answer, in characters, that is read; ten edits take under 400."""
