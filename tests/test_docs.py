@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 from html import unescape
@@ -113,3 +114,12 @@ def test_every_verb_is_described(pages: ModuleType) -> None:
 
     page = pages.commands_page()
     assert all(f"## {verb}\n" in page for verb in VERBS)
+
+
+def test_the_tables_of_results_are_current(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    runpy.run_path(str(ROOT / "benchmarks" / "machine_tables.py"), run_name="__main__")
+    assert capsys.readouterr().out == (DOCS / "results" / "machines.md").read_text()
+    tables = runpy.run_path(str(ROOT / "benchmarks" / "family_tables.py"))
+    assert f"{tables['BEGIN']}\n\n{tables['made']()}\n\n{tables['END']}" in (DOCS / "results" / "README.md").read_text()
