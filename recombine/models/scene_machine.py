@@ -51,11 +51,15 @@ LEAST_WEIGHT = 0.01
 
 @dataclass(frozen=True)
 class SceneMachineConfig:
-    """`neighbours`: known statements that are compared; `epochs` over the candidates of every training statement, with Adagrad at `rate`."""
+    """`neighbours`: known statements that are compared; `epochs` over the candidates of every training statement, with Adagrad at `rate`.
+
+    `labels`: learn from so many labelled scenes a statement instead of its program; the programs of training, unpaired, propose readings (0: programs).
+    """
 
     neighbours: int = 24
     epochs: int = 6
     rate: float = 0.1
+    labels: int = 0
 
 
 class SceneMachine:
@@ -66,7 +70,7 @@ class SceneMachine:
     BUILT_IN: ClassVar[tuple[str, ...]] = (
         "colours, shapes and numbers are interchangeable values; number words",
         "like statements have like programs; what programs mean; the search for edits",
-        "supervised by statement-program pairs, not by scenes and labels or rewards",
+        "supervised by statement-program pairs, not by rewards; with labels = N by N labelled scenes a statement and a pool of unpaired programs",
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
         "the programs of statements, and what each change of words does to a program",

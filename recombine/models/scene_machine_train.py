@@ -1,4 +1,4 @@
-"""Trains the scene machine from statement-program pairs; scenes and labels are not looked at.
+"""Trains the scene machine from statement-program pairs; scenes and labels are not looked at unless `labels` asks for them.
 
 The judge of candidates learns from every training statement in turn: what the other statements suggest for it, and which of these
 programs mean the same as its own.
@@ -29,6 +29,7 @@ Floats = NDArray[np.float32]
 BATCH = 64
 LEAST = 2
 """A word counts as known if training has it so often."""
+LEAST_LABELS = 2
 MOST_STATEMENTS = 1_500
 """Statements from which the judge learns; templates, changes and frames come from all."""
 
@@ -44,7 +45,15 @@ class Pair(NamedTuple):
 def train(task: Task) -> tuple[SceneMachine, dict[str, Any]]:
     """Collect templates, learn changes from pairs of them, then learn which candidates to trust."""
     pairs, family = pairs_of(task)
-    return taught(pairs, family, task)
+    count = task.config.labels
+    if not count:
+        return taught(pairs, family, task)
+    if count < LEAST_LABELS:
+        raise UsageError(f"labels must be 0 or at least {LEAST_LABELS} (true and false scenes in turn), not {count}.")
+    from recombine.models.scene_machine_labels import label, learn_from_labels
+
+    machine, figures = learn_from_labels(label(pairs, family, count), sorted({pair.program for pair in pairs}), family, task)
+    return machine, {**figures, "chosen": len(figures["chosen"])}
 
 
 def taught(

@@ -9,7 +9,7 @@ import pytest
 
 from recombine.data.datasets import load
 from recombine.errors import UsageError
-from recombine.models.machines import Task
+from recombine.models.machines import Task, train_machine
 from recombine.models.scene_machine import SceneMachineConfig, programmed
 from recombine.models.scene_machine_labels import Aligner, Seen, Universe, bits_of, label, learn_from_labels, shapes_of
 from recombine.models.scene_machine_text import slotted, words_of
@@ -86,3 +86,14 @@ def test_a_machine_learns_from_labels(tmp_path: Path) -> None:
     assert FAMILY.meanings("tower", [readings[0][0]]) == FAMILY.meanings("tower", [PAIRS[5].program])
     with pytest.raises(UsageError, match="pool"):
         learn_from_labels(label(PAIRS, FAMILY, 4), [], FAMILY, task)
+
+
+def test_labels_is_a_setting_of_the_machine(tmp_path: Path) -> None:
+    rows = load("lilgym", "random", "train", size=60, scene="tower")
+    said: list[str] = []
+    machine, trained = train_machine("scene-machine", {"labels": 8}, rows, tmp_path, 0, said.append)
+    assert machine.config.labels == 8  # type: ignore[attr-defined]
+    assert trained.figures["rounds"][-1]["consistent"] > 0
+    assert len(machine.answers(list(rows)[:3])) == 3
+    with pytest.raises(UsageError, match="at least 2"):
+        train_machine("scene-machine", {"labels": 1}, rows, tmp_path / "one", 0, said.append)
