@@ -38,6 +38,10 @@ PIXEL_SCALE, SLOT_SCALE = 0.01, 0.5
 """The eye's weights are these multiples of its parameters, so that one step of Adam moves it less than it moves a word."""
 PIXEL_START, SLOT_START = 4.0, 1.0
 """Deviations of the eye's parameters at the start."""
+SHARP_TIE = 0.5
+"""Slope of the logits for pairs of values. It is small, so that what a word asks of one object settles before what it asks of two."""
+EVEN = 0.3
+"""Price of slots that are used unevenly (`unevenness`)."""
 TINY = 1e-12
 
 
@@ -99,7 +103,7 @@ def parts_of(parameters: Parameters, codes: Floats, least: float) -> Parts:
         sigmoid(SHARP * (parameters[name][live][:, :, None] + parameters[f"{name}_by_code"][live] @ flat.T) + OPEN)
         for name in ("row", "column")
     )
-    tie = sigmoid(SHARP * parameters["tie"][live] + OPEN)
+    tie = sigmoid(SHARP_TIE * parameters["tie"][live] + OPEN)
     looks = np.exp(flat @ _blocks(np.log(tie)) @ flat.T)
     return Parts(live, row, column, tie, looks, gate, accepted, fits)
 
@@ -161,9 +165,10 @@ def eye_spread(parameters: Parameters, pictures: Floats, least: float, grads: Me
     to_left, to_right = to_logs @ flat, to_logs.transpose(0, 2, 1) @ flat  # (live, pictures, CODES)
     slots = np.arange(SLOTS)
     to_tie = (flat.T @ to_left).reshape(len(live), SLOTS, KINDS, SLOTS, KINDS)[:, slots, :, slots].transpose(1, 0, 2, 3)
-    found["tie"][live] = SHARP * (1.0 - parts.tie) * to_tie  # the slope of log tie
+    found["tie"][live] = SHARP_TIE * (1.0 - parts.tie) * to_tie  # the slope of log tie
     blocks = _blocks(np.log(parts.tie))
     to_codes += (to_left @ blocks.transpose(0, 2, 1) + to_right @ blocks).sum(0).reshape(codes.shape)
+    to_codes += EVEN * even_slopes(codes)
     return found | _unglance(parameters, pictures, seen, to_codes)
 
 
@@ -179,6 +184,21 @@ def _unglance(parameters: Parameters, pictures: Floats, seen: Glance, to_codes: 
     }
 
 
+def unevenness(codes: Floats) -> float:
+    """Minus the entropies of the values of every two slots together, over all pictures: least if slots are used evenly and independently."""
+    joint = np.einsum("pgk,phl->ghkl", codes, codes) / len(codes)
+    found: float = (np.triu(np.ones((SLOTS, SLOTS)), 1)[:, :, None, None] * joint * np.log(joint + TINY)).sum()
+    return found
+
+
+def even_slopes(codes: Floats) -> Floats:
+    """The gradient of `unevenness`."""
+    joint = np.einsum("pgk,phl->ghkl", codes, codes) / len(codes)
+    slope = (1.0 - np.eye(SLOTS))[:, :, None, None] * (np.log(joint + TINY) + joint / (joint + TINY))
+    out: Floats = np.einsum("ghkl,phl->pgk", slope, codes) / len(codes)
+    return out
+
+
 def no_eye_gradients(words: int, pictures: int) -> Meanings:
     """Gradients to add to."""
     return Meanings(
@@ -191,7 +211,7 @@ def eye_lines(parameters: Parameters, words: tuple[str, ...]) -> list[tuple[str,
     """Every word's likeliest operation, its probability, and which slots decide. Slots and values have numbers, not names."""
     p = operations_of(parameters)
     gate, accepted = softmax(SHARP_GATE * parameters["attribute"]), sigmoid(SHARP * parameters["value"])
-    tie = sigmoid(SHARP * parameters["tie"] + OPEN)
+    tie = sigmoid(SHARP_TIE * parameters["tie"] + OPEN)
     lines = []
     for number, word in enumerate(words, 1):
         operation, told = int(p[number].argmax()), ""
