@@ -36,10 +36,8 @@ SLOTS, KINDS, HIDDEN = 6, 4, 32
 CODES = SLOTS * KINDS
 PIXEL_SCALE, SLOT_SCALE = 0.01, 0.5
 """The eye's weights are these multiples of its parameters, so that one step of Adam moves it less than it moves a word."""
-PIXEL_START, SLOT_START = 4.0, 1.0
+PIXEL_START, SLOT_START = 1.0, 1.0
 """Deviations of the eye's parameters at the start."""
-SHARP_TIE = 0.5
-"""Slope of the logits for pairs of values. It is small, so that what a word asks of one object settles before what it asks of two."""
 EVEN = 0.3
 """Price of slots that are used unevenly (`unevenness`)."""
 TINY = 1e-12
@@ -103,7 +101,7 @@ def parts_of(parameters: Parameters, codes: Floats, least: float) -> Parts:
         sigmoid(SHARP * (parameters[name][live][:, :, None] + parameters[f"{name}_by_code"][live] @ flat.T) + OPEN)
         for name in ("row", "column")
     )
-    tie = sigmoid(SHARP_TIE * parameters["tie"][live] + OPEN)
+    tie = sigmoid(SHARP * parameters["tie"][live] + OPEN)
     looks = np.exp(flat @ _blocks(np.log(tie)) @ flat.T)
     return Parts(live, row, column, tie, looks, gate, accepted, fits)
 
@@ -165,7 +163,7 @@ def eye_spread(parameters: Parameters, pictures: Floats, least: float, grads: Me
     to_left, to_right = to_logs @ flat, to_logs.transpose(0, 2, 1) @ flat  # (live, pictures, CODES)
     slots = np.arange(SLOTS)
     to_tie = (flat.T @ to_left).reshape(len(live), SLOTS, KINDS, SLOTS, KINDS)[:, slots, :, slots].transpose(1, 0, 2, 3)
-    found["tie"][live] = SHARP_TIE * (1.0 - parts.tie) * to_tie  # the slope of log tie
+    found["tie"][live] = SHARP * (1.0 - parts.tie) * to_tie  # the slope of log tie
     blocks = _blocks(np.log(parts.tie))
     to_codes += (to_left @ blocks.transpose(0, 2, 1) + to_right @ blocks).sum(0).reshape(codes.shape)
     to_codes += EVEN * even_slopes(codes)
@@ -211,7 +209,7 @@ def eye_lines(parameters: Parameters, words: tuple[str, ...]) -> list[tuple[str,
     """Every word's likeliest operation, its probability, and which slots decide. Slots and values have numbers, not names."""
     p = operations_of(parameters)
     gate, accepted = softmax(SHARP_GATE * parameters["attribute"]), sigmoid(SHARP * parameters["value"])
-    tie = sigmoid(SHARP_TIE * parameters["tie"] + OPEN)
+    tie = sigmoid(SHARP * parameters["tie"] + OPEN)
     lines = []
     for number, word in enumerate(words, 1):
         operation, told = int(p[number].argmax()), ""

@@ -288,6 +288,8 @@ def learn(rows: Rows, known: Vocabulary, config: SetMachineConfig, task: Task) -
     """Train on rows that are read already."""
     check_settings(config)
     check_sight(config.sight, rows)
+    if config.sight == PICTURES:
+        known = known._replace(colors=(), shapes=())  # a machine that sees has no names for what it sees
     lesson = Lesson(rows, rows if config.backwards else turned(rows), walked(rows), config, task.seed)
     learner = Learner(lesson, len(known.words) + 1)
     path = inside(task.out, STATE)
