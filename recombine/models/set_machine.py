@@ -59,7 +59,8 @@ class SetMachineConfig:
     `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
     `compass`: the actor sees its heading and the way in rows and columns; without, only the way as it faces.
     `actor`: `perceptron`, or `rules`, which learn from about `rule_rows` rows. `signal`: what teaches the finder, `cell` or `actions`;
-    with `actions` only the actor learns during the first `warm_rows` visits. `sight`: objects as `symbols`, or as `pictures`.
+    with `actions` only the actor learns during the first `warm_rows` visits. `sight`: objects as `symbols`, or as `pictures`;
+    `even` is then the price of slots that do not use their values evenly and independently of each other.
     """
 
     rows: int = 400_000
@@ -82,6 +83,7 @@ class SetMachineConfig:
     signal: str = "cell"
     warm_rows: int = 15_000
     sight: str = SYMBOLS
+    even: float = 0.3
 
 
 class SetMachine:
@@ -171,7 +173,11 @@ class SetMachine:
             finder = as_eye(learnt, count) if config.sight == PICTURES else as_arrays(learnt, count)
             own = {n.removeprefix("actor."): a for n, a in arrays.items()}
             hidden = config.first, config.second
-            actor = as_rules(own, count) if config.actor == RULES else as_weights(own, count, grid, hidden, actor_kinds(config.sight))
+            actor = (
+                as_rules(own, count)
+                if config.actor == RULES
+                else as_weights(own, count, grid, hidden, actor_kinds(config.sight))
+            )
         except (TypeError, ValueError) as problem:
             raise FileError(f"{shown(str(path))} is no set machine: {str(problem)[:200]}.") from None
         return cls(config, known, grid, finder, actor)

@@ -39,9 +39,7 @@ def feature_count(grid: int, kinds: int = VALUES) -> int:
     return line_places(grid, kinds)[2] + 2 * grid
 
 
-def new_actor(
-    words: int, grid: int, hidden: tuple[int, int], rng: np.random.Generator, kinds: int = VALUES
-) -> Parameters:
+def new_actor(words: int, grid: int, hidden: tuple[int, int], rng: np.random.Generator, kinds: int = VALUES) -> Parameters:
     """Random weights, scaled so that every layer keeps the size of its inputs."""
     first, second = hidden
 

@@ -57,7 +57,9 @@ class Camera:
                 self.shots.append(retina(1.0 - drawn[look] / WHITE))
             self.numbers[look] = self.taken[pixels]
         if len(self.shots) > MOST_PICTURES:
-            raise UsageError(f"the set machine takes at most {MOST_PICTURES} different pictures; these rows have {len(self.shots)}.")
+            raise UsageError(
+                f"the set machine takes at most {MOST_PICTURES} different pictures; these rows have {len(self.shots)}."
+            )
 
     def pictures(self) -> Floats:
         """All pictures so far: (pictures, numbers of a retina)."""

@@ -38,8 +38,6 @@ PIXEL_SCALE, SLOT_SCALE = 0.01, 0.5
 """The eye's weights are these multiples of its parameters, so that one step of Adam moves it less than it moves a word."""
 PIXEL_START, SLOT_START = 1.0, 1.0
 """Deviations of the eye's parameters at the start."""
-EVEN = 0.3
-"""Price of slots that are used unevenly (`unevenness`)."""
 TINY = 1e-12
 
 
@@ -130,8 +128,8 @@ def _tables(operations: Floats, parts: Parts) -> Meanings:
     return Meanings(operations, fits, places, looks)
 
 
-def eye_spread(parameters: Parameters, pictures: Floats, least: float, grads: Meanings) -> Parameters:
-    """Gradients of the tables as gradients of the parameters, the eye's included."""
+def eye_spread(parameters: Parameters, pictures: Floats, least: float, even: float, grads: Meanings) -> Parameters:
+    """Gradients of the tables as gradients of the parameters, the eye's included, with the slope of `even` times `unevenness`."""
     seen = glance(parameters, pictures)
     codes, count = seen.codes, len(pictures)
     flat = codes.reshape(count, CODES)
@@ -166,7 +164,7 @@ def eye_spread(parameters: Parameters, pictures: Floats, least: float, grads: Me
     found["tie"][live] = SHARP * (1.0 - parts.tie) * to_tie  # the slope of log tie
     blocks = _blocks(np.log(parts.tie))
     to_codes += (to_left @ blocks.transpose(0, 2, 1) + to_right @ blocks).sum(0).reshape(codes.shape)
-    to_codes += EVEN * even_slopes(codes)
+    to_codes += even * even_slopes(codes)
     return found | _unglance(parameters, pictures, seen, to_codes)
 
 

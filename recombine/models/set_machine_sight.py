@@ -63,9 +63,9 @@ def sighted_meanings(parameters: Parameters, rows: Rows, least: float) -> Meanin
     return eye_meanings(parameters, rows.pictures, least)
 
 
-def sighted_spread(parameters: Parameters, rows: Rows, least: float, grads: Meanings) -> Parameters:
-    """Gradients of what the kernel multiplies as gradients of the parameters."""
-    return spread(parameters, grads) if rows.pictures is None else eye_spread(parameters, rows.pictures, least, grads)
+def sighted_spread(parameters: Parameters, rows: Rows, least: float, even: float, grads: Meanings) -> Parameters:
+    """Gradients of what the kernel multiplies as gradients of the parameters; with pictures, also of the price of uneven slots."""
+    return spread(parameters, grads) if rows.pictures is None else eye_spread(parameters, rows.pictures, least, even, grads)
 
 
 def sighted_gradients(words: int, rows: Rows) -> Meanings:

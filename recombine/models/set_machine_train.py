@@ -216,7 +216,7 @@ class Learner:
         uses = np.bincount(read.words[order].ravel(), minlength=self.words).astype(np.float64)
         grads = Meanings(*(grad / len(order) for grad in grads))
         grads.operations[:] += c.penalty * uses[:, None] * PRICE / len(order)
-        self.of_finder.step(clipped(sighted_spread(self.finder, read, c.least, grads)), rate)
+        self.of_finder.step(clipped(sighted_spread(self.finder, read, c.least, c.even, grads)), rate)
         return float(total) / len(order), scores
 
     def _keep(self, loss: float) -> None:
