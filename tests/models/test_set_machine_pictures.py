@@ -196,15 +196,16 @@ def test_the_actors_gradients_go_through_the_slots(pictured: tuple[Vocabulary, R
 
 
 def test_it_learns_a_small_problem(tmp_path: Path) -> None:
-    """Commands without clauses, from pixels; the file holds all that is needed to answer."""
-    rows = load("reascan", "simple", "train", size=3_000)
-    settings = {**SMALL, "rows": 20_000, "even": 0.0}
-    machine, _ = train_machine("set-machine", settings, rows, tmp_path / "run", 0, lambda _line: None)
+    """gSCAN's targets, from pixels; the file holds all that is needed to answer."""
+    settings = {**SMALL, "rows": 16_000, "batch": 32, "even": 0.0}
+    machine, _ = train_machine(
+        "set-machine", settings, load("gscan", None, "train", size=3_000), tmp_path / "run", 0, lambda _line: None
+    )
     assert isinstance(machine, SetMachine)
-    dataset = load("reascan", "simple", "test", size=200)
+    dataset = load("gscan", None, "test", size=200)
     tests = rows_of(dataset.batches(), machine.known, Camera(dataset.family))
     _, cells = machine.run(tests, np.arange(200))
-    assert (cells == walked(tests).targets).all(1).mean() > 0.75
+    assert (cells == walked(tests).targets).all(1).mean() > 0.6  # a guess finds one in ten
     examples = list(dataset)[:20]
     loaded = load_machine(tmp_path / "run")
     assert machine.answers(examples) == loaded.answers(examples)
