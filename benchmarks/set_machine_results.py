@@ -28,7 +28,9 @@ from recombine.data.datasets import load
 from recombine.files import read_json, write_json
 from recombine.models.machines import Task
 from recombine.models.set_machine import SetMachine, SetMachineConfig
+from recombine.models.set_machine_camera import Camera
 from recombine.models.set_machine_rows import rows_of, vocabulary_of, walked
+from recombine.models.set_machine_sight import PICTURES
 from recombine.models.set_machine_train import learn
 
 TESTS = {
@@ -44,13 +46,15 @@ def run(job: str, seed: int, data_seed: int, settings: dict[str, Any], sizes: tu
     """Learn from the train part of the first split, answer so many rows of every test."""
     family, recipe, grid = job.split("/")
     options: dict[str, Any] = {"grid_size": int(grid)} if grid != "6" else {}
+    config = SetMachineConfig(**settings)
     clock = time.process_time()
-    batches = list(load(family, TESTS[family][0], "train", seed=data_seed, recipe=recipe, size=sizes[0], **options).batches())
+    dataset = load(family, TESTS[family][0], "train", seed=data_seed, recipe=recipe, size=sizes[0], **options)
+    camera = Camera(dataset.family) if config.sight == PICTURES else None
+    batches = list(dataset.batches())
     known = vocabulary_of(batches)
-    rows = rows_of(batches, known)
+    rows = rows_of(batches, known, camera)
     del batches
     data_seconds = time.process_time() - clock
-    config = SetMachineConfig(**settings)
     clock = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         task = Task(None, config, seed, Path(folder), lambda line: print(line, file=sys.stderr, flush=True))  # type: ignore[arg-type]
@@ -61,7 +65,8 @@ def run(job: str, seed: int, data_seed: int, settings: dict[str, Any], sizes: tu
         "test_rows": sizes[1], "exact": {}, "target": {},
     }  # fmt: skip
     for split in TESTS[family]:
-        tests = rows_of(load(family, split, "test", seed=data_seed, recipe=recipe, size=sizes[1], **options).batches(), known)
+        dataset = load(family, split, "test", seed=data_seed, recipe=recipe, size=sizes[1], **options)
+        tests = rows_of(dataset.batches(), known, camera)
         taken, cells = machine.run(tests, np.arange(len(tests.lengths)))
         right = [taken[i] == tests.actions[tests.ends[i] : tests.ends[i + 1]].tolist() for i in range(len(taken))]
         record["exact"][split] = round(100 * float(np.mean(right)), 2)

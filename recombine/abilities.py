@@ -75,6 +75,14 @@ class Depicting(Protocol):
 
 
 @runtime_checkable
+class Portraying(Protocol):
+    """A family that draws one object of its worlds by itself: what a machine sees that is not told attributes."""
+
+    def portrait(self, size: int, color: str, shape: str) -> NDArray[np.uint8]:
+        """The object alone on white, as red, green and blue of every pixel: (height, width, 3), the same shape for all objects."""
+
+
+@runtime_checkable
 class Probing(Protocol):
     """How far readers who see little of an example get, printed by `stats`."""
 

@@ -114,8 +114,8 @@ def paint_box(canvas: Canvas, box: Thing, x: float, y: float) -> None:
     canvas.rect(x + inset, y + inset, side - 2 * inset, side - 2 * inset, stroke=PAINT[box.color], width=3.6, radius=5)
 
 
-def paint_thing(canvas: Canvas, thing: Thing, x: float, y: float, cell: float) -> None:
-    """A circle, square or cylinder (or a small box as an icon) around (x, y), scaled by its size, with the size as a digit."""
+def paint_thing(canvas: Canvas, thing: Thing, x: float, y: float, cell: float, has_digit: bool = True) -> None:
+    """A circle, square or cylinder (or a small box as an icon) around (x, y), scaled by its size; the size also as a digit."""
     r = cell * (0.13 + 0.075 * thing.size)
     style = {"fill": PAINT[thing.color], "stroke": EDGE[thing.color], "width": cell / 34}
     if thing.shape == "circle":
@@ -126,6 +126,8 @@ def paint_thing(canvas: Canvas, thing: Thing, x: float, y: float, cell: float) -
         _paint_cylinder(canvas, thing, x, y, r)
     else:
         canvas.rect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8, radius=r * 0.15, stroke=PAINT[thing.color], width=cell / 12)
+    if not has_digit:
+        return
     ink = "#ffffff" if thing.color != "yellow" else "#5b4508"
     if thing.is_box:
         ink = EDGE[thing.color]

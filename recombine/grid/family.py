@@ -9,11 +9,14 @@ from recombine.core import Batch, Example, Score
 from recombine.rooms import Home
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from recombine.abilities import State
 
 
 class GridFamily(Home):
-    """The abilities `Playing`, `Depicting` and `Scoring`."""
+    """The abilities `Playing`, `Depicting`, `Portraying` and `Scoring`."""
 
     @property
     def ACTIONS(self) -> tuple[str, ...]:
@@ -39,6 +42,12 @@ class GridFamily(Home):
         from recombine.grid.render import picture
 
         return picture(example, show_answer=solution).svg()
+
+    def portrait(self, size: int, color: str, shape: str) -> NDArray[np.uint8]:
+        """One object alone as pixels, without the digit that tells its size."""
+        from recombine.grid.portrait import portrait
+
+        return portrait(size, color, shape)
 
     def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> list[Score]:
         """The verdict on one answer to each of these rows."""

@@ -6,6 +6,8 @@ symbols (size, colour, shape, place). The agent's pose is integrated from its ow
 where the agent stands after its walks: it is derived from the right actions.
 Learnt by gradient: what every word does, what it means, what each relation is (tables over differences of places, pairs of sizes,
 colours and shapes), and how to act (a perceptron that sees the way to the target and its own last actions).
+With `sight = pictures` objects are pictures instead of symbols: which object stands where is given, what it looks like is pixels, and
+an eye learns from them slots that take the place of size, colour and shape (`set_machine_eye.py`).
 With `actor = rules` a tree of rules and a template for each manner act instead, learnt by search (`set_machine_rules.py` says what is
 built into it). With `signal = actions` the target's cell is not given: the finder learns from how likely the right actions are for an
 agent that goes to each object.
@@ -26,9 +28,12 @@ from recombine.errors import FileError, UsageError, shown
 from recombine.files import inside
 from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.set_machine_actor import act, as_weights
+from recombine.models.set_machine_camera import Camera
+from recombine.models.set_machine_eye import as_eye, eye_lines
 from recombine.models.set_machine_finder import Parameters, as_arrays, find, lexicon_lines
 from recombine.models.set_machine_rows import ACTIONS, Rows, Vocabulary, rows_of_examples
 from recombine.models.set_machine_rules import act_by_rules, as_rules, manner_lines, rules_size
+from recombine.models.set_machine_sight import PICTURES, SYMBOLS, actor_kinds, check_sight, dressed, sighted_meanings
 from recombine.schemas import anything, check, listing, mapping, record, text, whole
 
 if TYPE_CHECKING:
@@ -54,7 +59,8 @@ class SetMachineConfig:
     `moments`: moments of each row that the actor learns from. `backwards`: commands are read from the last word to the first.
     `compass`: the actor sees its heading and the way in rows and columns; without, only the way as it faces.
     `actor`: `perceptron`, or `rules`, which learn from about `rule_rows` rows. `signal`: what teaches the finder, `cell` or `actions`;
-    with `actions` only the actor learns during the first `warm_rows` visits.
+    with `actions` only the actor learns during the first `warm_rows` visits. `sight`: objects as `symbols`, or as `pictures`;
+    `even` is then the price of slots that do not use their values evenly and independently of each other.
     """
 
     rows: int = 400_000
@@ -76,6 +82,8 @@ class SetMachineConfig:
     rule_rows: int = 6_000
     signal: str = "cell"
     warm_rows: int = 15_000
+    sight: str = SYMBOLS
+    even: float = 0.3
 
 
 class SetMachine:
@@ -85,7 +93,7 @@ class SetMachine:
     Config: ClassVar[type[SetMachineConfig]] = SetMachineConfig
     BUILT_IN: ClassVar[tuple[str, ...]] = (
         "reading order, three soft sets and five operations on them, and, some",
-        "objects as symbols (size, colour, shape, place)",
+        "objects as symbols (size, colour, shape, place); with sight = pictures: which object stands where, and that looks have slots with values",
         "the target's cell as a training signal, derived from the right actions",
         "the agent's pose, integrated from its own actions",
         "with actor = rules: a step is a turn and a move; a word may add fixed actions around them; the agent's own view; room to the next object or wall",
@@ -93,6 +101,7 @@ class SetMachine:
     LEARNT: ClassVar[tuple[str, ...]] = (
         "what every word does and means, what each relation is",
         "how to act: turns, steps, manners, pushing and pulling",
+        "with sight = pictures: an eye from pixels to slots",
         "with actor = rules: which words are manners and what they add; a decision tree for the next step",
     )
 
@@ -105,19 +114,21 @@ class SetMachine:
             raise UsageError(
                 f"this set machine was trained on grids of size {self.grid}, not {rows.grid}; train one for that size."
             )
+        check_sight(self.config.sight, rows)
         seen = rows if self.config.backwards else turned(rows)
-        scores = find(self.finder, seen, order, self.config.least)
+        scores = find(sighted_meanings(self.finder, rows, self.config.least), seen, order, self.config.least)
         found = rows.objects[order, scores.argmax(1)].astype(np.int64)
         cells, sizes = found[:, 3:5], found[:, 0]
         if self.config.actor == RULES:
             return act_by_rules(self.actor, rows, order, cells, sizes), cells
-        return act(self.actor, rows, order, cells, sizes, self.config.compass), cells
+        return act(dressed(self.actor, self.finder, rows), rows, order, cells, sizes, self.config.compass), cells
 
     def answers(self, examples: Sequence[Example]) -> list[str]:
         """The answer to each example, in order; reads inputs only."""
         told: list[str] = []
         for start in range(0, len(examples), ANSWER_ROWS):
-            rows = rows_of_examples(examples[start : start + ANSWER_ROWS], self.known)
+            here = examples[start : start + ANSWER_ROWS]
+            rows = rows_of_examples(here, self.known, Camera(here[0].family) if self.config.sight == PICTURES else None)
             taken, _ = self.run(rows, np.arange(len(rows.lengths)))
             told += [",".join(ACTIONS[a] for a in actions) for actions in taken]
         return told
@@ -131,6 +142,8 @@ class SetMachine:
 
     def lines(self) -> list[tuple[str, ...]]:
         """Every word's likeliest operation, its probability, and what it means; then the manners, if the actor has rules."""
+        if self.config.sight == PICTURES:
+            return eye_lines(self.finder, self.known.words)
         lines = lexicon_lines(self.finder, self.known)
         return lines + (manner_lines(self.actor, self.known.words) if self.config.actor == RULES else [])
 
@@ -156,10 +169,15 @@ class SetMachine:
         try:
             config = SetMachineConfig(**header["config"])
             count, grid = len(known.words) + 1, int(header["grid"])
-            finder = as_arrays({n.removeprefix("finder."): a for n, a in arrays.items()}, count)
+            learnt = {n.removeprefix("finder."): a for n, a in arrays.items()}
+            finder = as_eye(learnt, count) if config.sight == PICTURES else as_arrays(learnt, count)
             own = {n.removeprefix("actor."): a for n, a in arrays.items()}
             hidden = config.first, config.second
-            actor = as_rules(own, count) if config.actor == RULES else as_weights(own, count, grid, hidden)
+            actor = (
+                as_rules(own, count)
+                if config.actor == RULES
+                else as_weights(own, count, grid, hidden, actor_kinds(config.sight))
+            )
         except (TypeError, ValueError) as problem:
             raise FileError(f"{shown(str(path))} is no set machine: {str(problem)[:200]}.") from None
         return cls(config, known, grid, finder, actor)

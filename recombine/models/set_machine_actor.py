@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recombine import kernels
 from recombine.models.set_machine_finder import KERNEL_NAME, Parameters
 from recombine.models.set_machine_kernel import HISTORY
-from recombine.models.set_machine_rows import ACTIONS, END, NONE, PULL, PUSH, STEP, TURN_LEFT, TURN_RIGHT, WALK, Rows
+from recombine.models.set_machine_rows import ACTIONS, END, NONE, PULL, PUSH, STEP, TURN_LEFT, TURN_RIGHT, VALUES, WALK, Rows
 
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -26,13 +26,20 @@ COMPASS = [0, 1, 2]
 SEEN = 6 + HISTORY + 3 + LINE_OBJECTS
 
 
-def feature_count(grid: int) -> int:
-    """How many features there are on a grid of this size; the layout stands in the kernel's `see_batch`."""
+def line_places(grid: int, kinds: int) -> tuple[int, int, int]:
+    """Where the features of the target, of the cells in its line and of the walls begin; the layout stands in the kernel's `see_batch`."""
     reach, span = grid - 1, 2 * (grid - 1) + 1
-    return 4 + 4 * span + 4 + HISTORY * 8 + (2 * span + 1) + 2 * reach * 4 + 2 * grid
+    size = 4 + 4 * span
+    line = size + kinds + HISTORY * 8 + 2 * span + 1
+    return size, line, line + 2 * reach * kinds
 
 
-def new_actor(words: int, grid: int, hidden: tuple[int, int], rng: np.random.Generator) -> Parameters:
+def feature_count(grid: int, kinds: int = VALUES) -> int:
+    """How many features there are on a grid of this size; `kinds` of the target and of each cell in its line."""
+    return line_places(grid, kinds)[2] + 2 * grid
+
+
+def new_actor(words: int, grid: int, hidden: tuple[int, int], rng: np.random.Generator, kinds: int = VALUES) -> Parameters:
     """Random weights, scaled so that every layer keeps the size of its inputs."""
     first, second = hidden
 
@@ -41,7 +48,7 @@ def new_actor(words: int, grid: int, hidden: tuple[int, int], rng: np.random.Gen
 
     return {
         "word": draw(words, first, scale=0.05),
-        "feature": draw(feature_count(grid), first, scale=0.2),
+        "feature": draw(feature_count(grid, kinds), first, scale=0.2),
         "first_bias": np.zeros(first, np.float32),
         "second": draw(first, second, scale=(2 / first) ** 0.5),
         "second_bias": np.zeros(second, np.float32),
@@ -61,7 +68,7 @@ class Moments(NamedTuple):
     past: Ints  # (moments, HISTORY), the newest first
     moved: Ints  # (moments,)
     targets: Ints  # (moments, 2)
-    sizes: Ints  # (moments,)
+    sizes: Ints  # (moments,): the target's size - 1, or its picture
     has_compass: bool = True
 
 
@@ -83,7 +90,7 @@ def forward(weights: Parameters, rows: Rows, order: Ints, moments: Moments, spok
     seen = np.zeros((len(moments.owners), SEEN), np.int64)
     kernel.see_batch(
         order[moments.owners], moments.poses, moments.past, moments.moved, moments.targets, moments.sizes, rows.objects,
-        rows.counts, rows.grid, seen,
+        rows.counts, rows.grid, VALUES if rows.pictures is None else len(rows.pictures), seen,
     )  # fmt: skip
     if not moments.has_compass:
         seen[:, COMPASS] = 0
@@ -164,9 +171,11 @@ def act(weights: Parameters, rows: Rows, order: Ints, targets: Ints, sizes: Ints
     return taken
 
 
-def as_weights(found: Mapping[str, NDArray[Any]], words: int, grid: int, hidden: tuple[int, int]) -> Parameters:
+def as_weights(
+    found: Mapping[str, NDArray[Any]], words: int, grid: int, hidden: tuple[int, int], kinds: int = VALUES
+) -> Parameters:
     """Loaded weights, checked for their shapes."""
-    fresh = new_actor(words, grid, hidden, np.random.default_rng(0))
+    fresh = new_actor(words, grid, hidden, np.random.default_rng(0), kinds)
     for name, array in fresh.items():
         if name not in found or found[name].shape != array.shape:
             raise ValueError(f"{name} has the shape {found[name].shape if name in found else None}, not {array.shape}")

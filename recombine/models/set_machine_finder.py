@@ -59,12 +59,14 @@ def new_parameters(words: int, rng: np.random.Generator) -> Parameters:
     return {name: 0.1 * rng.standard_normal(shape) for name, shape in shapes.items()}
 
 
-def _sigmoid(x: Floats) -> Floats:
+def sigmoid(x: Floats) -> Floats:
+    """The logistic function."""
     out: Floats = 1.0 / (1.0 + np.exp(-np.clip(x, -60.0, 60.0)))
     return out
 
 
-def _softmax(x: Floats) -> Floats:
+def softmax(x: Floats) -> Floats:
+    """Shares along the second axis."""
     e = np.exp(x - x.max(1, keepdims=True))
     out: Floats = e / e.sum(1, keepdims=True)
     return out
@@ -72,20 +74,20 @@ def _softmax(x: Floats) -> Floats:
 
 def operations_of(parameters: Parameters) -> Floats:
     """The probability of every operation of every word; word 0 (unknown) always passes."""
-    p = _softmax(parameters["operation"] + PRIOR)
+    p = softmax(parameters["operation"] + PRIOR)
     p[0] = np.eye(OPERATIONS)[PASS]
     return p
 
 
 def relation_factors(parameters: Parameters) -> dict[str, Floats]:
     """The factors of R, each between 0 and 1."""
-    return {name: _sigmoid(SHARP * parameters[name] + OPEN) for name in ("row", "column", "size", "color", "shape")}
+    return {name: sigmoid(SHARP * parameters[name] + OPEN) for name in ("row", "column", "size", "color", "shape")}
 
 
 def fits_of(parameters: Parameters) -> tuple[Floats, Floats, Floats]:
     """The factors of filters, and the gate and the acceptance that make them: fit = 1 - gate * (1 - acceptance)."""
-    gate = _softmax(SHARP_GATE * parameters["attribute"])
-    accepted = _sigmoid(SHARP * parameters["value"])
+    gate = softmax(SHARP_GATE * parameters["attribute"])
+    accepted = sigmoid(SHARP * parameters["value"])
     return 1.0 - gate[:, :, None] * (1.0 - accepted), gate, accepted
 
 
@@ -103,13 +105,18 @@ def meanings_of(parameters: Parameters) -> Meanings:
     )
 
 
+def spread_operations(parameters: Parameters, to_p: Floats) -> Floats:
+    """Gradients of the operations' probabilities as gradients of their logits."""
+    p = operations_of(parameters)
+    operation: Floats = p * (to_p - (p * to_p).sum(1, keepdims=True))
+    operation[0] = 0.0
+    return operation
+
+
 def spread(parameters: Parameters, grads: Meanings) -> Parameters:
     """Gradients of the factors as gradients of the logits."""
     words = len(parameters["operation"])
-    p = operations_of(parameters)
-    to_p = grads.operations
-    operation = p * (to_p - (p * to_p).sum(1, keepdims=True))
-    operation[0] = 0.0
+    operation = spread_operations(parameters, grads.operations)
     _, gate, accepted = fits_of(parameters)
     to_gate = (-(1.0 - accepted) * grads.fits).sum(2)
     attribute = SHARP_GATE * gate * (to_gate - (gate * to_gate).sum(1, keepdims=True))
@@ -139,7 +146,7 @@ def no_gradients(words: int) -> Meanings:
 
 def sheet_of(rows: Rows) -> Sheet:
     """What the finder reads of these rows."""
-    return Sheet(rows.words, rows.lengths, rows.objects, rows.counts)
+    return Sheet(rows.words, rows.lengths, rows.objects, rows.counts, 0 if rows.pictures is None else len(rows.pictures))
 
 
 def new_desk(rows: Rows) -> Desk:
@@ -152,9 +159,8 @@ def new_desk(rows: Rows) -> Desk:
     )  # fmt: skip
 
 
-def find(parameters: Parameters, rows: Rows, order: Ints, least: float) -> Floats:
+def find(meanings: Meanings, rows: Rows, order: Ints, least: float) -> Floats:
     """The score of every object of these rows; 0 where a row has no such object."""
-    meanings = meanings_of(parameters)
     if not kernels.is_worth_compiling(KERNEL_NAME, len(order)):
         return find_together(meanings, rows, order, least)
     scores = np.zeros((len(order), rows.objects.shape[1]))
@@ -170,8 +176,13 @@ def find_together(meanings: Meanings, rows: Rows, order: Ints, least: float) -> 
     is_there = np.arange(most) < rows.counts[order][:, None]
     size, color, form, row, column = np.moveaxis(things, 2, 0)
     across = [np.clip(x[:, :, None] - x[:, None, :], -FARTHEST, FARTHEST) + FARTHEST for x in (row, column)]
-    place = ((across[0] * SPAN + across[1]) * SIZES + size[:, :, None]) * SIZES + size[:, None, :]
-    look = ((color[:, :, None] * VALUES + color[:, None, :]) * VALUES + form[:, :, None]) * VALUES + form[:, None, :]
+    if rows.pictures is not None:
+        pictures = len(rows.pictures)
+        place = (across[0] * SPAN + across[1]) * pictures + size[:, None, :]
+        look = size[:, :, None] * pictures + size[:, None, :]
+    else:
+        place = ((across[0] * SPAN + across[1]) * SIZES + size[:, :, None]) * SIZES + size[:, None, :]
+        look = ((color[:, :, None] * VALUES + color[:, None, :]) * VALUES + form[:, :, None]) * VALUES + form[:, None, :]
     others = is_there[:, None, :] & ~np.eye(most, dtype=bool)
     near, asked, kept = np.ones((3, count, most))
     for t in range(int(lengths.max(initial=0))):

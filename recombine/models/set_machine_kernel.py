@@ -7,7 +7,8 @@ a clause so far demands of it) and `kept` (clauses that were put aside). A word 
   compare  near_i *= some other j in near has R(i, j)
   relate   asked_i = some other j in near and asked has R(i, j);  near = everything
   aside    kept *= asked;  asked = everything
-"Some" is a noisy or. R(i, j) is a product of two table entries: one for places and sizes, one for colours and shapes.
+"Some" is a noisy or. R(i, j) is a product of two table entries: one for places and sizes, one for colours and shapes. Where objects
+are pictures, the first table goes by place and picture of j, the second by the pictures of i and j, and a filter's only by picture.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class Meanings(NamedTuple):
     fits: Floats  # (words, 3, 4): factor of a filter by attribute (size, colour, shape) and value
     places: Floats  # (words, PLACES): factor of R by row difference, column difference, size of i, size of j
     looks: Floats  # (words, LOOKS): factor of R by colour of i, colour of j, shape of i, shape of j
+    # With pictures: fits (words, 3, pictures), all 1 but the first; places by row difference, column difference, picture of j;
+    # looks by picture of i, picture of j.
 
 
 class Sheet(NamedTuple):
@@ -53,6 +56,7 @@ class Sheet(NamedTuple):
     lengths: Ints  # [rows]
     objects: SmallInts  # [rows, most objects, fields]
     counts: Ints  # [rows]
+    pictures: int  # how many pictures there are; 0 where objects are symbols
 
 
 class Desk(NamedTuple):
@@ -68,8 +72,11 @@ class Desk(NamedTuple):
     codes: Ints  # (2, N, N): places in the tables of R
 
 
-def pair_codes(things: SmallInts, count: int, codes: Ints) -> None:
+def pair_codes(things: SmallInts, count: int, pictures: int, codes: Ints) -> None:
     """Where R(i, j) stands in the two tables."""
+    if pictures > 0:
+        picture_codes(things, count, pictures, codes)
+        return
     for i in range(count):
         for j in range(count):
             row = min(max(int(things[i, 3]) - int(things[j, 3]), -FARTHEST), FARTHEST) + FARTHEST
@@ -79,11 +86,21 @@ def pair_codes(things: SmallInts, count: int, codes: Ints) -> None:
             codes[1, i, j] = (colors * 4 + max(int(things[i, 2]), 0)) * 4 + max(int(things[j, 2]), 0)
 
 
+def picture_codes(things: SmallInts, count: int, pictures: int, codes: Ints) -> None:
+    """The same for objects that are pictures."""
+    for i in range(count):
+        for j in range(count):
+            row = min(max(int(things[i, 3]) - int(things[j, 3]), -FARTHEST), FARTHEST) + FARTHEST
+            column = min(max(int(things[i, 4]) - int(things[j, 4]), -FARTHEST), FARTHEST) + FARTHEST
+            codes[0, i, j] = (row * SPAN + column) * pictures + int(things[j, 0])
+            codes[1, i, j] = int(things[i, 0]) * pictures + int(things[j, 0])
+
+
 def read_row(
-    words: SmallInts, length: int, things: SmallInts, count: int, meanings: Meanings, least: float, desk: Desk
+    words: SmallInts, length: int, things: SmallInts, count: int, pictures: int, meanings: Meanings, least: float, desk: Desk
 ) -> None:
     """Read a command from its last word to its first; every state is kept. R is used where its operations are likelier than least."""
-    pair_codes(things, count, desk.codes)
+    pair_codes(things, count, pictures, desk.codes)
     for i in range(count):
         desk.near[0, i] = 1.0
         desk.asked[0, i] = 1.0
@@ -194,7 +211,7 @@ def find_batch(
     words, lengths, objects, counts = sheet.words, sheet.lengths, sheet.objects, sheet.counts
     for n in range(len(order)):
         row = order[n]
-        read_row(words[row], lengths[row], objects[row], counts[row], meanings, least, desk)
+        read_row(words[row], lengths[row], objects[row], counts[row], sheet.pictures, meanings, least, desk)
         end = lengths[row]
         for i in range(counts[row]):
             scores[n, i] = desk.near[end, i] * desk.asked[end, i] * desk.kept[end, i] + SMALLEST
@@ -212,7 +229,7 @@ def learn_batch(
     for n in range(len(order)):
         row = order[n]
         count, end = counts[row], lengths[row]
-        read_row(words[row], lengths[row], objects[row], count, meanings, least, desk)
+        read_row(words[row], lengths[row], objects[row], count, sheet.pictures, meanings, least, desk)
         whole, wanted = 0.0, 0.0
         for i in range(count):
             score = desk.near[end, i] * desk.asked[end, i] * desk.kept[end, i] + SMALLEST
@@ -237,9 +254,9 @@ def learn_batch(
 
 def see_batch(
     owners: Ints, poses: Ints, past: Ints, moved: Ints, targets: Ints, sizes: Ints, objects: SmallInts, counts: Ints, grid: int,
-    seen: Ints,
+    kinds: int, seen: Ints,
 ) -> None:  # fmt: skip
-    """The numbers of the features that hold at each moment; -1 behind them.
+    """The numbers of the features that hold at each moment; -1 behind them. `kinds`: sizes and shapes, or pictures instead of both.
 
     Heading; way to the target, by rows and columns and as the agent faces; the target's size; the last actions; pushes and pulls
     so far; what stands before and behind the target in the agent's line, and where the wall is there.
@@ -249,10 +266,10 @@ def see_batch(
     step_row, step_column = (0, 1, 0, -1), (1, 0, -1, 0)
     at_way = 4
     at_size = at_way + 4 * span
-    at_past = at_size + 4
+    at_past = at_size + kinds
     at_moved = at_past + HISTORY * 8
     at_line = at_moved + 2 * span + 1
-    at_wall = at_line + 2 * reach * 4
+    at_wall = at_line + 2 * reach * kinds
     for m in range(len(owners)):
         row = owners[m]
         heading = poses[m, 2]
@@ -280,7 +297,7 @@ def see_batch(
             ahead = away_row * dr + away_column * dc
             if ahead != 0 and away_row * dc == 0 and away_column * dr == 0:
                 cell = ahead - 1 if ahead > 0 else reach - ahead - 1
-                seen[m, k] = at_line + cell * 4 + max(int(objects[row, i, 2]), 0)
+                seen[m, k] = at_line + cell * kinds + max(int(objects[row, i, 2]), 0)
                 k += 1
         for rest in range(k, seen.shape[1]):
             seen[m, rest] = -1

@@ -17,7 +17,9 @@ from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
     from recombine.core import Batch, Example
+    from recombine.models.set_machine_camera import Camera
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 SmallInts = NDArray[np.int8]
 
@@ -50,6 +52,7 @@ class Rows(NamedTuple):
     actions: SmallInts  # all actions end to end; empty where they were not asked for
     ends: Ints  # (rows + 1,): where each row's actions begin and end
     grid: int
+    pictures: Floats | None = None  # (pictures, pixels): then objects are picture, 0, picture, row, column
 
 
 def vocabulary_of(batches: Iterable[Batch]) -> Vocabulary:
@@ -86,26 +89,28 @@ def _names(column: Any) -> set[str]:
     return {values.values[i] for i in np.unique(values.codes)}
 
 
-def rows_of(batches: Iterable[Batch], known: Vocabulary) -> Rows:
-    """All rows of these batches, with their actions."""
-    return joined([_converted(batch, known) for batch in batches])
+def rows_of(batches: Iterable[Batch], known: Vocabulary, camera: Camera | None = None) -> Rows:
+    """All rows of these batches, with their actions. With a camera, objects are pictures instead of symbols."""
+    rows = joined([_converted(batch, known, camera) for batch in batches])
+    return rows if camera is None else rows._replace(pictures=camera.pictures())
 
 
-def _converted(batch: Batch, known: Vocabulary) -> Rows:
+def _converted(batch: Batch, known: Vocabulary, camera: Camera | None) -> Rows:
     _check(batch)
     c: Mapping[str, Any] = batch.columns
     sizes: Ragged = c["object_sizes"]
     owner = np.repeat(np.arange(len(batch)), np.diff(sizes.offsets))
-    flat = np.stack(
-        [
+    places = [np.asarray(c[name].values, np.int64) for name in ("object_rows", "object_columns")]
+    if camera is not None:
+        numbers = _pictured(np.asarray(sizes.values, np.int64), c["object_colors"].values, c["object_shapes"].values, camera)
+        looks = [numbers, np.zeros_like(numbers), numbers]
+    else:
+        looks = [
             np.asarray(sizes.values, np.int64) - 1,
             _codes(c["object_colors"].values, known.colors),
             _codes(c["object_shapes"].values, known.shapes),
-            np.asarray(c["object_rows"].values, np.int64),
-            np.asarray(c["object_columns"].values, np.int64),
-        ],
-        1,
-    )
+        ]
+    flat = np.stack([*looks, *places], 1)
     agents = np.stack([c["agent_row"], c["agent_column"], _codes(c["agent_heading"], HEADINGS)], 1).astype(np.int64)
     command = c["command"]
     said = [command.values[i] for i in command.codes] if isinstance(command, Coded) else [command[i] for i in range(len(batch))]
@@ -128,6 +133,15 @@ def _codes(column: Any, names: Sequence[str]) -> Ints:
     place = {name: i for i, name in enumerate(names)}
     table = np.array([place.get(value, -1) for value in column.values], np.int64)
     found: Ints = table[np.asarray(column.codes, np.int64)]
+    return found
+
+
+def _pictured(sizes: Ints, colors: Any, shapes: Any, camera: Camera) -> Ints:
+    """The numbers of the objects' pictures; each look is drawn once."""
+    parts = np.stack([sizes, np.asarray(colors.codes, np.int64), np.asarray(shapes.codes, np.int64)], 1)
+    distinct, which = np.unique(parts, axis=0, return_inverse=True)
+    looks = [(int(size), str(colors.values[color]), str(shapes.values[shape])) for size, color, shape in distinct]
+    found: Ints = camera.numbers_of(looks)[which.reshape(-1)]
     return found
 
 
@@ -191,8 +205,8 @@ def _padded(arrays: Sequence[SmallInts], value: int) -> SmallInts:
     return out
 
 
-def rows_of_examples(examples: Sequence[Example], known: Vocabulary) -> Rows:
-    """The inputs of examples of one grid size; no actions."""
+def rows_of_examples(examples: Sequence[Example], known: Vocabulary, camera: Camera | None = None) -> Rows:
+    """The inputs of examples of one grid size; no actions. With a camera, objects are pictures instead of symbols."""
     owner, flat, agents, grids = [], [], [], set()
     place = [{name: i for i, name in enumerate(names)} for names in (known.colors, known.shapes, HEADINGS)]
     for row, example in enumerate(examples):
@@ -204,14 +218,19 @@ def rows_of_examples(examples: Sequence[Example], known: Vocabulary) -> Rows:
         grids.add(int(inputs["grid_size"]))
         for thing in inputs["objects"]:
             owner.append(row)
-            looks = place[0].get(thing["color"], -1), place[1].get(thing["shape"], -1)
-            flat.append([thing["size"] - 1, *looks, thing["row"], thing["column"]])
+            if camera is not None:
+                number = int(camera.numbers_of([(thing["size"], thing["color"], thing["shape"])])[0])
+                looks = number, 0, number
+            else:
+                looks = thing["size"] - 1, place[0].get(thing["color"], -1), place[1].get(thing["shape"], -1)
+            flat.append([*looks, thing["row"], thing["column"]])
     if len(grids) != 1:
         raise UsageError(f"the set machine answers rows of one grid size at a time, not of {sorted(grids)}.")
-    return _arranged(
+    rows = _arranged(
         [str(example.inputs["command"]) for example in examples], known, np.array(owner, np.int64),
         np.array(flat, np.int64).reshape(-1, 5), np.array(agents, np.int64), np.zeros(0, np.int8), np.zeros(1, np.int64), grids.pop(),
     )  # fmt: skip
+    return rows if camera is None else rows._replace(pictures=camera.pictures())
 
 
 class Walk(NamedTuple):

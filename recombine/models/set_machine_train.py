@@ -17,22 +17,25 @@ from recombine.errors import FileError, UnknownName, UsageError, shown
 from recombine.files import inside
 from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.set_machine import ACTORS, RULES, SIGNALS, SetMachine, SetMachineConfig, turned
-from recombine.models.set_machine_actor import Moments, gradients, new_actor
-from recombine.models.set_machine_finder import (
-    KERNEL_NAME,
-    PRICE,
-    Parameters,
-    find,
-    meanings_of,
-    new_desk,
-    new_parameters,
-    no_gradients,
-    sheet_of,
-    spread,
-)  # fmt: skip
+from recombine.models.set_machine_actor import Moments, gradients
+from recombine.models.set_machine_camera import Camera
+from recombine.models.set_machine_finder import KERNEL_NAME, PRICE, Parameters, find, new_desk, sheet_of
 from recombine.models.set_machine_kernel import HISTORY, Meanings
 from recombine.models.set_machine_rows import END, Rows, Vocabulary, Walk, rows_of, vocabulary_of, walked
 from recombine.models.set_machine_rules import Lessons, learn_rules, rows_for_rules
+from recombine.models.set_machine_sight import (
+    PICTURES,
+    SIGHTS,
+    SYMBOLS,
+    check_sight,
+    dressed,
+    new_finder,
+    new_sighted_actor,
+    sighted_gradients,
+    sighted_meanings,
+    sighted_spread,
+    undressed,
+)  # fmt: skip
 from recombine.models.set_machine_signal import aimed, drawn, likelihoods
 
 if TYPE_CHECKING:
@@ -87,6 +90,10 @@ class Lesson(NamedTuple):
     walk: Walk
     config: SetMachineConfig
     seed: int
+
+
+def _copied(parameters: Parameters) -> Parameters:
+    return {name: array.copy() for name, array in parameters.items()}
 
 
 def order_of(n: int, *parts: keys.Key) -> Ints:
@@ -156,10 +163,11 @@ class Learner:
         c = lesson.config
         rng = np.random.default_rng(keys.state("set machine", "weights", lesson.seed))
         self.lesson, self.words = lesson, words
-        self.finder = new_parameters(words, rng)
-        self.actor = new_actor(words, lesson.rows.grid, (c.first, c.second), rng)
+        self.finder = new_finder(words, lesson.rows, rng)
+        self.actor = new_sighted_actor(words, c.sight, lesson.rows.grid, (c.first, c.second), rng)
         self.of_finder, self.of_actor = Adam(self.finder, (0.9, 0.99)), Adam(self.actor, (0.9, 0.999))
-        self.kept = {name: array.copy() for name, array in self.finder.items()}
+        self.kept = _copied(self.finder)
+        self.kept_actor = _copied(self.actor)
         self.least_loss, self.window = np.inf, 0.0
         self.step, self.visited = 0, 0
         self.spent = {"seconds": 0.0, "cpu_seconds": 0.0}
@@ -181,8 +189,9 @@ class Learner:
         self._keep(loss)
         actor_loss, accuracy = 0.0, 0.0
         if c.actor != RULES:
-            actor_loss, accuracy, grads = gradients(self.actor, lesson.rows, order, moments, right)
-            self.of_actor.step(grads, rate * c.actor_rate)
+            worn = dressed(self.actor, self.finder, lesson.rows)
+            actor_loss, accuracy, grads = gradients(worn, lesson.rows, order, moments, right)
+            self.of_actor.step(undressed(grads, self.finder, lesson.rows), rate * c.actor_rate)
         self.step, self.visited = self.step + 1, self.visited + len(order)
         return loss, actor_loss, accuracy
 
@@ -190,7 +199,7 @@ class Learner:
         """One step of the finder without the target's cell: its loss, and the moments for the actor."""
         rows, c = self.lesson.rows, self.lesson.config
         moments, right = moments_of(self.lesson, order, np.zeros(len(order), np.int64), self.step)
-        shares = likelihoods(self.actor, rows, order, moments, right)
+        shares = likelihoods(dressed(self.actor, self.finder, rows), rows, order, moments, right)
         loss, scores = 0.0, np.ones_like(shares)
         if self.visited >= c.warm_rows:
             loss, scores = self._find(order, shares, rate * c.finder_rate)
@@ -200,14 +209,14 @@ class Learner:
     def _find(self, order: Ints, shares: NDArray[np.float64], rate: float) -> tuple[float, NDArray[np.float64]]:
         """One step of the finder: the mean loss without the penalty, and the scores of the objects."""
         read, c = self.lesson.read, self.lesson.config
-        grads, scores = no_gradients(self.words), np.zeros(shares.shape)
+        grads, scores = sighted_gradients(self.words, read), np.zeros(shares.shape)
         kernel = kernels.for_rows(KERNEL_NAME, c.rows)
-        meanings: Meanings = meanings_of(self.finder)
+        meanings = sighted_meanings(self.finder, read, c.least)
         total = kernel.learn_batch(order, sheet_of(read), meanings, c.least, self.desk, shares, scores, grads)
         uses = np.bincount(read.words[order].ravel(), minlength=self.words).astype(np.float64)
         grads = Meanings(*(grad / len(order) for grad in grads))
         grads.operations[:] += c.penalty * uses[:, None] * PRICE / len(order)
-        self.of_finder.step(clipped(spread(self.finder, grads)), rate)
+        self.of_finder.step(clipped(sighted_spread(self.finder, read, c.least, c.even, grads)), rate)
         return float(total) / len(order), scores
 
     def _keep(self, loss: float) -> None:
@@ -221,21 +230,27 @@ class Learner:
             is_last_stage = self.visited >= max(c.short_rows, c.middle_rows, c.warm_rows if c.signal == "actions" else 0)
             if is_last_stage and self.window / WINDOW < self.least_loss:
                 self.least_loss = self.window / WINDOW
-                self.kept = {name: array.copy() for name, array in self.finder.items()}
+                self.kept, self.kept_actor = _copied(self.finder), _copied(self.actor)
             self.window = 0.0
 
     def best_finder(self) -> Parameters:
         """The kept finder; the present one if the run was too short for a window."""
         return self.kept if np.isfinite(self.least_loss) else self.finder
 
+    def best_actor(self) -> Parameters:
+        """The present actor; with pictures, the one that learnt with the kept finder's eye."""
+        is_kept = self.lesson.config.sight == PICTURES and np.isfinite(self.least_loss)
+        return self.kept_actor if is_kept else self.actor
+
     # --- checkpoints ---
 
     def _groups(self) -> dict[str, Parameters]:
         a, b = self.of_finder, self.of_actor
-        return {
+        groups = {
             "finder": self.finder, "kept": self.kept, "actor": self.actor, "finder.mean": a.mean, "finder.square": a.square, "actor.mean": b.mean,
             "actor.square": b.square,
         }  # fmt: skip
+        return groups | ({"kept.actor": self.kept_actor} if self.lesson.config.sight == PICTURES else {})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that a later process needs to go on."""
@@ -263,14 +278,18 @@ def train(task: Task) -> tuple[SetMachine, dict[str, Any]]:
         raise UsageError("training needs at least one example.")
     config: SetMachineConfig = task.config
     batches = list(task.rows.batches())
+    check_settings(config)
     known = vocabulary_of(batches)
-    rows = rows_of(batches, known)
+    rows = rows_of(batches, known, Camera(task.rows.family) if config.sight == PICTURES else None)
     return learn(rows, known, config, task)
 
 
 def learn(rows: Rows, known: Vocabulary, config: SetMachineConfig, task: Task) -> tuple[SetMachine, dict[str, Any]]:
     """Train on rows that are read already."""
     check_settings(config)
+    check_sight(config.sight, rows)
+    if config.sight == PICTURES:
+        known = known._replace(colors=(), shapes=())  # a machine that sees has no names for what it sees
     lesson = Lesson(rows, rows if config.backwards else turned(rows), walked(rows), config, task.seed)
     learner = Learner(lesson, len(known.words) + 1)
     path = inside(task.out, STATE)
@@ -295,19 +314,22 @@ def learn(rows: Rows, known: Vocabulary, config: SetMachineConfig, task: Task) -
             }
             save(learner, path)
             saved = time.monotonic()
-    actor = rules_of(learner) if config.actor == RULES else learner.actor
+    actor = rules_of(learner) if config.actor == RULES else learner.best_actor()
     machine = SetMachine(config, known, rows.grid, learner.best_finder(), actor)
     loss = learner.least_loss if np.isfinite(learner.least_loss) else None
     return machine, {"spent": before, "curve": curve, "loss_of_the_kept_finder": loss}
 
 
 def check_settings(config: SetMachineConfig) -> None:
-    """Refuse names that no actor or signal has."""
-    for name, value, known in (("actor", config.actor, ACTORS), ("signal", config.signal, SIGNALS)):
+    """Refuse names that no actor, signal or sight has."""
+    named = ("actor", config.actor, ACTORS), ("signal", config.signal, SIGNALS), ("sight", config.sight, SIGHTS)
+    for name, value, known in named:
         if value not in known:
             raise UnknownName(name, value, known)
     if config.actor == RULES and config.signal != "cell":
         raise UsageError("rules are learnt from where the agent walked, so they need signal = cell.")
+    if config.actor == RULES and config.sight != SYMBOLS:
+        raise UsageError("rules ask for the target's size and for boxes by name, so they need sight = symbols.")
 
 
 def rules_of(learner: Learner) -> Parameters:
@@ -315,7 +337,8 @@ def rules_of(learner: Learner) -> Parameters:
     rows, config = learner.lesson.rows, learner.lesson.config
     order = order_of(len(rows.lengths), "set machine", learner.lesson.seed, "rules")
     chosen = rows_for_rules(rows, order, config.rule_rows)
-    scores = find(learner.best_finder(), learner.lesson.read, chosen, config.least)
+    meanings = sighted_meanings(learner.best_finder(), rows, config.least)
+    scores = find(meanings, learner.lesson.read, chosen, config.least)
     things = np.where(shares_of(learner.lesson, chosen) > 0, scores, -1.0).argmax(1)
     sizes = np.zeros(len(rows.lengths), np.int64)
     sizes[chosen] = rows.objects[chosen, things, 0]
