@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from recombine.data.datasets import load
-from recombine.models.set_machine_finder import find, lexicon_lines
+from recombine.models.set_machine_finder import find, lexicon_lines, meanings_of
 from recombine.models.set_machine_rows import Rows, rows_of_examples
 from recombine.models.shipped import shipped
 
@@ -57,7 +57,7 @@ def panel(inputs: Any, shares: dict[tuple[int, int], float], head: str, said: st
 def shares_after(machine: Any, rows: Rows, words: range) -> dict[tuple[int, int], float]:
     """What the machine thinks of the object in each cell when it has read these words only; the best has 1."""
     part = rows._replace(words=rows.words[:, words.start : words.stop], lengths=np.array([len(words)]))
-    scores = find(machine.finder, part, np.zeros(1, np.int64), machine.config.least)[0]
+    scores = find(meanings_of(machine.finder), part, np.zeros(1, np.int64), machine.config.least)[0]
     cells = rows.objects[0, : int(rows.counts[0]), 3:5].tolist()
     return {(row, column): float(score / scores.max()) for (row, column), score in zip(cells, scores, strict=False)}
 
