@@ -61,6 +61,7 @@ class SetMachineConfig:
     `actor`: `perceptron`, or `rules`, which learn from about `rule_rows` rows. `signal`: what teaches the finder, `cell` or `actions`;
     with `actions` only the actor learns during the first `warm_rows` visits. `sight`: objects as `symbols`, or as `pictures`;
     `even` is then the price of slots that do not use their values evenly and independently of each other.
+    `starts`: a finder whose training loss stays high has settled on a wrong lexicon; it begins again, at most so often in all.
     """
 
     rows: int = 400_000
@@ -84,6 +85,7 @@ class SetMachineConfig:
     warm_rows: int = 15_000
     sight: str = SYMBOLS
     even: float = 0.3
+    starts: int = 3
 
 
 class SetMachine:

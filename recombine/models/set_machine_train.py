@@ -6,7 +6,7 @@ The order of batches and every random number are functions of seed and step. A k
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,8 @@ LAST_RATE, HEAD = 0.02, 1.25
 CLIP = 1.0
 FLOOR = 1e-8
 """Added to the root of Adam's mean square."""
+STUCK = 0.1
+"""A finder that reads every word right ends far below this loss (0.001 to 0.02), one that misreads a word far above (0.3 and more)."""
 WINDOW = 100
 """Steps whose mean loss decides whether the finder is the best so far."""
 
@@ -290,34 +292,59 @@ def learn(rows: Rows, known: Vocabulary, config: SetMachineConfig, task: Task) -
     check_sight(config.sight, rows)
     if config.sight == PICTURES:
         known = known._replace(colors=(), shapes=())  # a machine that sees has no names for what it sees
-    lesson = Lesson(rows, rows if config.backwards else turned(rows), walked(rows), config, task.seed)
-    learner = Learner(lesson, len(known.words) + 1)
-    path = inside(task.out, STATE)
+    read, walk = rows if config.backwards else turned(rows), walked(rows)
+    spent, curves, best = {"seconds": 0.0, "cpu_seconds": 0.0}, [], None
+    for start in range(config.starts):
+        seed = keys.state("set machine", "start", task.seed, start) if start else task.seed
+        learner = Learner(Lesson(rows, read, walk, config, seed), len(known.words) + 1)
+        path = inside(task.out, f"progress-{start}.npz" if start else STATE)
+        before, curve = run(learner, path, task.say)
+        spent = {name: seconds + before[name] for name, seconds in spent.items()}
+        curves.append(curve)
+        best = learner if best is None or learner.least_loss < best.least_loss else best
+        if (
+            config.signal != "cell"
+            or best.least_loss <= STUCK
+            or not np.isfinite(best.least_loss)
+            or start + 1 == config.starts
+        ):
+            break
+        task.say(
+            f"the finder's loss stays at {learner.least_loss:.2f}, so a word is misread: it begins again ({start + 2} of {config.starts})"
+        )
+        save(learner, path)
+    assert best is not None, "there is at least one start"
+    actor = rules_of(best) if config.actor == RULES else best.best_actor()
+    machine = SetMachine(config, known, rows.grid, best.best_finder(), actor)
+    loss = best.least_loss if np.isfinite(best.least_loss) else None
+    figures = {"spent": spent, "curve": [point for curve in curves for point in curve], "starts": len(curves)}
+    return machine, {**figures, "loss_of_the_kept_finder": loss}
+
+
+def run(learner: Learner, path: Path, say: Callable[[str], None]) -> tuple[dict[str, float], list[dict[str, float]]]:
+    """One start to its end, or from where its checkpoint stands: what was spent on it before, and the losses along the way."""
     if path.is_file():
         restore(learner, path)
     before = dict(learner.spent)
     wall, cpu, saved = time.monotonic(), time.process_time(), time.monotonic()
     curve: list[dict[str, float]] = []
     losses: list[tuple[float, float, float]] = []
-    for order in due(lesson, learner):
+    for order in due(learner.lesson, learner):
         told = learner.visited // SAY_ROWS
         losses.append(learner.learn(order))
         if learner.visited // SAY_ROWS > told:
             finder, actor, right = np.mean(losses, 0).tolist()
             curve.append({"rows": learner.visited, "finder": finder, "actor": actor, "actions": right})
-            task.say(f"{learner.visited:,} rows: finder {finder:.4f}, actor {actor:.4f}, actions right {100 * right:.2f} %")
+            say(f"{learner.visited:,} rows: finder {finder:.4f}, actor {actor:.4f}, actions right {100 * right:.2f} %")
             losses = []
+        learner.spent = {
+            "seconds": before["seconds"] + time.monotonic() - wall,
+            "cpu_seconds": before["cpu_seconds"] + time.process_time() - cpu,
+        }
         if time.monotonic() - saved > CHECKPOINT_SECONDS:
-            learner.spent = {
-                "seconds": before["seconds"] + time.monotonic() - wall,
-                "cpu_seconds": before["cpu_seconds"] + time.process_time() - cpu,
-            }
             save(learner, path)
             saved = time.monotonic()
-    actor = rules_of(learner) if config.actor == RULES else learner.best_actor()
-    machine = SetMachine(config, known, rows.grid, learner.best_finder(), actor)
-    loss = learner.least_loss if np.isfinite(learner.least_loss) else None
-    return machine, {"spent": before, "curve": curve, "loss_of_the_kept_finder": loss}
+    return before, curve
 
 
 def check_settings(config: SetMachineConfig) -> None:
@@ -326,6 +353,8 @@ def check_settings(config: SetMachineConfig) -> None:
     for name, value, known in named:
         if value not in known:
             raise UnknownName(name, value, known)
+    if config.starts < 1:
+        raise UsageError(f"starts must be at least 1, not {config.starts}.")
     if config.actor == RULES and config.signal != "cell":
         raise UsageError("rules are learnt from where the agent walked, so they need signal = cell.")
     if config.actor == RULES and config.sight != SYMBOLS:

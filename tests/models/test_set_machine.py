@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recombine import kernels
+from recombine import kernels, keys
 from recombine.data.datasets import load
 from recombine.errors import FileError, UsageError
 from recombine.models import arrays, set_machine_train
@@ -209,6 +209,40 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_weights(tmp_path: Path, monke
     (tmp_path / "a" / "progress.npz").write_bytes(b"PK half of a file")
     with pytest.raises(FileError, match=r"progress\.npz"):
         train_machine("set-machine", SMALL, rows, tmp_path / "a", 1, lambda _line: None)
+
+
+def test_a_stuck_finder_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No loss is low enough here: both starts run, also where the second one is killed, and the finder with the least loss is kept."""
+    rows = load("gscan", None, "train", size=300)
+    monkeypatch.setattr(set_machine_train, "STUCK", -1.0)
+    monkeypatch.setattr(set_machine_train, "WINDOW", 2)
+    monkeypatch.setattr(set_machine_train, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(set_machine_train, "SAY_ROWS", 500)
+    twice = {**SMALL, "starts": 2}
+    said: list[str] = []
+    _, trained = train_machine("set-machine", twice, rows, tmp_path / "a", 1, said.append)
+    assert trained.figures["starts"] == 2
+    again = [n for n, line in enumerate(said) if "begins again (2 of 2)" in line]
+    assert len(again) == 1
+
+    def stop_in_the_second(line: str) -> None:
+        said.append(line)
+        if len(said) > again[0] + 2:
+            raise KeyboardInterrupt
+
+    said.clear()
+    with pytest.raises(KeyboardInterrupt):
+        train_machine("set-machine", twice, rows, tmp_path / "b", 1, stop_in_the_second)
+    assert (tmp_path / "b" / "progress-1.npz").is_file()
+    train_machine("set-machine", twice, rows, tmp_path / "b", 1, lambda _line: None)
+    assert (tmp_path / "a" / "machine.npz").read_bytes() == (tmp_path / "b" / "machine.npz").read_bytes()
+    losses = []
+    for seed in (1, keys.state("set machine", "start", 1, 1)):
+        _, once = train_machine("set-machine", {**twice, "starts": 1}, rows, tmp_path / str(seed), seed, lambda _line: None)
+        losses.append(once.figures["loss_of_the_kept_finder"])
+    assert trained.figures["loss_of_the_kept_finder"] == min(losses)
+    with pytest.raises(UsageError, match="at least 1"):
+        train_machine("set-machine", {**SMALL, "starts": 0}, rows, tmp_path / "c", 1, lambda _line: None)
 
 
 def test_damaged_files_and_other_worlds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
