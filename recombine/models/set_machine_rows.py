@@ -207,7 +207,7 @@ def _padded(arrays: Sequence[SmallInts], value: int) -> SmallInts:
 
 def rows_of_examples(examples: Sequence[Example], known: Vocabulary, camera: Camera | None = None) -> Rows:
     """The inputs of examples of one grid size; no actions. With a camera, objects are pictures instead of symbols."""
-    owner, flat, agents, grids = [], [], [], set()
+    owner, flat, shown_as, agents, grids = [], [], [], [], set()
     place = [{name: i for i, name in enumerate(names)} for names in (known.colors, known.shapes, HEADINGS)]
     for row, example in enumerate(examples):
         inputs = example.inputs
@@ -218,17 +218,18 @@ def rows_of_examples(examples: Sequence[Example], known: Vocabulary, camera: Cam
         grids.add(int(inputs["grid_size"]))
         for thing in inputs["objects"]:
             owner.append(row)
-            if camera is not None:
-                number = int(camera.numbers_of([(thing["size"], thing["color"], thing["shape"])])[0])
-                looks = number, 0, number
-            else:
-                looks = thing["size"] - 1, place[0].get(thing["color"], -1), place[1].get(thing["shape"], -1)
-            flat.append([*looks, thing["row"], thing["column"]])
+            shown_as.append((thing["size"], thing["color"], thing["shape"]))
+            looks = place[0].get(thing["color"], -1), place[1].get(thing["shape"], -1)
+            flat.append([thing["size"] - 1, *looks, thing["row"], thing["column"]])
     if len(grids) != 1:
         raise UsageError(f"the set machine answers rows of one grid size at a time, not of {sorted(grids)}.")
+    things = np.array(flat, np.int64).reshape(-1, 5)
+    if camera is not None:  # all looks at once: their numbers then follow from their pixels alone
+        numbers = camera.numbers_of(shown_as)
+        things[:, :3] = np.stack([numbers, np.zeros_like(numbers), numbers], 1)
     rows = _arranged(
-        [str(example.inputs["command"]) for example in examples], known, np.array(owner, np.int64),
-        np.array(flat, np.int64).reshape(-1, 5), np.array(agents, np.int64), np.zeros(0, np.int8), np.zeros(1, np.int64), grids.pop(),
+        [str(example.inputs["command"]) for example in examples], known, np.array(owner, np.int64), things,
+        np.array(agents, np.int64), np.zeros(0, np.int8), np.zeros(1, np.int64), grids.pop(),
     )  # fmt: skip
     return rows if camera is None else rows._replace(pictures=camera.pictures())
 
