@@ -89,6 +89,18 @@ def values_of(column: Column) -> list[Any]:
     return listed
 
 
+def coded(column: Column) -> Coded:
+    """A column of strings as codes, however it is held: rows that come from files need not have codes."""
+    if isinstance(column, Coded):
+        return column
+    import numpy as np
+
+    listed = values_of(column)
+    values = sorted(set(listed))
+    code = {value: i for i, value in enumerate(values)}
+    return Coded(np.array([code[value] for value in listed], np.int64), values)
+
+
 def _is_ascii(column: Text) -> bool:
     """Whether every byte is a letter, so that offsets of bytes are offsets of letters."""
     return not len(column.data) or int(column.data.max()) < 128

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.columns import Coded, Ragged
+from recombine.columns import Coded, Ragged, coded, values_of
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
@@ -79,14 +79,21 @@ def _check(batch: Batch) -> None:
 
 
 def _distinct(column: Any) -> Iterable[str]:
-    if isinstance(column, Coded):
-        return [column.values[i] for i in np.unique(column.codes)]
-    return {column[row] for row in range(len(column))}
+    found = coded(column)
+    return [found.values[i] for i in np.unique(found.codes)]
 
 
 def _names(column: Any) -> set[str]:
-    values = column.values
-    return {values.values[i] for i in np.unique(values.codes)}
+    return set(_distinct(_inside(column)))
+
+
+def _inside(column: Ragged) -> Any:
+    """The values of the rows, where a column may be a window into a longer one; strings as codes."""
+    window = slice(int(column.offsets[0]), int(column.offsets[-1]))
+    if isinstance(column.values, np.ndarray):
+        return column.values[window]
+    held = coded(column.values)
+    return Coded(np.asarray(held.codes)[window], held.values)
 
 
 def rows_of(batches: Iterable[Batch], known: Vocabulary, camera: Camera | None = None) -> Rows:
@@ -100,24 +107,20 @@ def _converted(batch: Batch, known: Vocabulary, camera: Camera | None) -> Rows:
     c: Mapping[str, Any] = batch.columns
     sizes: Ragged = c["object_sizes"]
     owner = np.repeat(np.arange(len(batch)), np.diff(sizes.offsets))
-    places = [np.asarray(c[name].values, np.int64) for name in ("object_rows", "object_columns")]
+    places = [np.asarray(_inside(c[name]), np.int64) for name in ("object_rows", "object_columns")]
+    size, colors, shapes = np.asarray(_inside(sizes), np.int64), _inside(c["object_colors"]), _inside(c["object_shapes"])
     if camera is not None:
-        numbers = _pictured(np.asarray(sizes.values, np.int64), c["object_colors"].values, c["object_shapes"].values, camera)
+        numbers = _pictured(size, colors, shapes, camera)
         looks = [numbers, np.zeros_like(numbers), numbers]
     else:
-        looks = [
-            np.asarray(sizes.values, np.int64) - 1,
-            _codes(c["object_colors"].values, known.colors),
-            _codes(c["object_shapes"].values, known.shapes),
-        ]
+        looks = [size - 1, _codes(colors, known.colors), _codes(shapes, known.shapes)]
     flat = np.stack([*looks, *places], 1)
     agents = np.stack([c["agent_row"], c["agent_column"], _codes(c["agent_heading"], HEADINGS)], 1).astype(np.int64)
-    command = c["command"]
-    said = [command.values[i] for i in command.codes] if isinstance(command, Coded) else [command[i] for i in range(len(batch))]
+    said = values_of(c["command"])
     actions: Ragged = c["actions"]
     ends = np.asarray(actions.offsets, np.int64) - int(actions.offsets[0])
     return _arranged(
-        said, known, owner, flat, agents, _codes(actions.values, ACTIONS).astype(np.int8), ends, _grid(c["grid_size"])
+        said, known, owner, flat, agents, _codes(_inside(actions), ACTIONS).astype(np.int8), ends, _grid(c["grid_size"])
     )
 
 
@@ -130,13 +133,13 @@ def _grid(sizes: Any) -> int:
 
 def _codes(column: Any, names: Sequence[str]) -> Ints:
     """A column of names as places in a list; -1 for a name that is not in it."""
-    place = {name: i for i, name in enumerate(names)}
-    table = np.array([place.get(value, -1) for value in column.values], np.int64)
-    found: Ints = table[np.asarray(column.codes, np.int64)]
+    place, held = {name: i for i, name in enumerate(names)}, coded(column)
+    table = np.array([place.get(value, -1) for value in held.values], np.int64)
+    found: Ints = table[np.asarray(held.codes, np.int64)]
     return found
 
 
-def _pictured(sizes: Ints, colors: Any, shapes: Any, camera: Camera) -> Ints:
+def _pictured(sizes: Ints, colors: Coded, shapes: Coded, camera: Camera) -> Ints:
     """The numbers of the objects' pictures; each look is drawn once."""
     parts = np.stack([sizes, np.asarray(colors.codes, np.int64), np.asarray(shapes.codes, np.int64)], 1)
     distinct, which = np.unique(parts, axis=0, return_inverse=True)

@@ -14,6 +14,7 @@ import pytest
 
 from recombine import kernels, keys
 from recombine.data.datasets import load
+from recombine.data.generate import generate
 from recombine.errors import FileError, UsageError
 from recombine.models import arrays, set_machine_train
 from recombine.models.machines import load_machine, train_machine
@@ -322,3 +323,13 @@ def test_answers_need_no_torch() -> None:
         "print('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+def test_rows_from_files_are_those_from_memory(tmp_path: Path) -> None:
+    """Files hold strings as they are, without codes."""
+    generate("gscan", tmp_path / "rows", split="compositional", part="train", size=60)
+    read, made = load(tmp_path / "rows", None, "train"), load("gscan", "compositional", "train", size=60)
+    known = vocabulary_of(made.batches())
+    assert vocabulary_of(read.batches()) == known
+    for one, other in zip(rows_of(read.batches(), known)[:8], rows_of(made.batches(), known)[:8], strict=True):
+        assert np.array_equal(one, other)
