@@ -123,23 +123,38 @@ class KinshipMachine:
         """The relation of the second asked person to the first; the likeliest single step if no chain is found."""
         story = narrowed(read(example), self.words)
         genders = self._genders(story)
-        facts, links = self._facts(story, genders)
+        stories, stated = self._stated(story, genders)
+        genders = self._surer(stories, stated, genders)
+        facts, links = self._facts(stories, stated, genders)
         path = best_path(links, story.query)
         made = compose([facts[a, b] for a, b in pairwise(path)], self.arrays["rules"].astype(np.float64))
         return self.relations[int(self._with_gender(made, genders[story.query[1]]).argmax())]
 
-    def _facts(self, story: Read, genders: Floats) -> tuple[Floats, Floats]:
-        """The distribution over relations of each ordered pair, and the log-odds that two people are tied."""
-        people, relations = len(story.people), len(self.relations)
+    def _stated(self, story: Read, genders: Floats) -> tuple[Stories, Floats]:
+        """The story as numbers, and for each clue the probability of every [owner, relative]."""
         stories = stories_of([story], self.numbers, self.words, genders.argmax(1))
-        stated = np.zeros((len(stories.clues), people, people))
+        stated = np.zeros((len(stories.clues), len(story.people), len(story.people)))
         kernel = kernels.for_rows(READER_NAME, len(stories.clues))
         kernel.read_story(stories, 0, self.reader, new_slate(len(stories.clues)), stated)
+        return stories, stated
+
+    def _surer(self, stories: Stories, stated: Floats, genders: Floats) -> Floats:
+        """The genders, given also the clues that name each person: whoever is somebody's son is male."""
+        means = shares(self.arrays["meanings"].astype(np.float64)[stories.tokens[stories.clues]])
+        named = means @ self.arrays["relation_gender"].astype(np.float64)
+        for relative, gender in zip(stated.sum(1), named, strict=True):
+            genders = genders * (1.0 - relative[:, None] + relative[:, None] * gender)
+        out: Floats = genders / genders.sum(1, keepdims=True)
+        return out
+
+    def _facts(self, stories: Stories, stated: Floats, genders: Floats) -> tuple[Floats, Floats]:
+        """The distribution over relations of each ordered pair, and the log-odds that two people are tied."""
+        people, relations = len(genders), len(self.relations)
         facts, missed = np.full((people, people, relations), LEAST_TIE / relations), np.ones((people, people))
-        for clue, shares_of_clue in zip(stories.tokens[stories.clues].tolist(), stated, strict=True):
+        for clue, told in zip(stories.tokens[stories.clues].tolist(), stated, strict=True):
             meaning = np.einsum("sgr,pg->spr", self.reader.meanings[clue], genders)
-            facts += shares_of_clue[:, :, None] * meaning[0][None, :, :] + shares_of_clue.T[:, :, None] * meaning[1][None, :, :]
-            missed *= 1.0 - np.minimum(shares_of_clue + shares_of_clue.T, 1.0)
+            facts += told[:, :, None] * meaning[0][None, :, :] + told.T[:, :, None] * meaning[1][None, :, :]
+            missed *= 1.0 - np.minimum(told + told.T, 1.0)
         odds = np.log(1.0 - missed + LEAST_TIE) - np.log(missed + LEAST_TIE)
         return facts / facts.sum(2, keepdims=True), odds
 

@@ -6,11 +6,12 @@ Names are known (they stand among the inputs); everything else is words.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from recombine import keys
 from recombine.errors import UsageError, shown
+from recombine.models.kinship_machine_kernel import CLUE
 
 if TYPE_CHECKING:
     from recombine.core import Example
@@ -53,9 +54,20 @@ def read(example: Example) -> Read:
     return Read(tokens, people, tuple(map(tuple, mentions)), (first, second))
 
 
-def narrowed(story: Read, known: Container[str]) -> Read:
-    """The story with one and the same token for all words that are not known: they say little about new wording."""
-    return story._replace(tokens=tuple(token if token[0] == "@" or token in known else RARE for token in story.tokens))
+def narrowed(story: Read, known: Mapping[str, int]) -> Read:
+    """The story with one and the same token for all words that are not known: they say little about new wording.
+
+    A word that becomes a clue when one "s" is taken out counts as that clue: training stories do not have every plural.
+    """
+    return story._replace(tokens=tuple(token if token[0] == "@" or token in known else _singular(token, known) for token in story.tokens))
+
+
+def _singular(word: str, known: Mapping[str, int]) -> str:
+    """The clue that a word is a plural of, or RARE."""
+    for place, letter in enumerate(word):
+        if letter == "s" and known.get(word[:place] + word[place + 1 :]) == CLUE:
+            return word[:place] + word[place + 1 :]
+    return RARE
 
 
 def bucket(*parts: str) -> int:

@@ -59,7 +59,8 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
     remembered: dict[tuple[str, ...], int] = {}
     people = [person_features(story, person, remembered) for story in stories for person in range(len(story.people))]
     genders = np.array([gender for graph in graphs for gender in graph["genders"]], np.int64)
-    gender, gender_bias = _fit(people, genders, 2, task.config, task.seed)
+    nameless = [features[1:] for features in people]  # new names are common, so what stands around them must be weighed for itself
+    gender, gender_bias = _fit([*people, *nameless], np.tile(genders, 2), 2, task.config, task.seed)
     counted = np.full((len(relations), 2), 0.5)
     for graph in graphs:
         for (_, b), relation in zip(graph["edges"], graph["relations"], strict=True):

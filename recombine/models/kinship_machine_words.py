@@ -18,10 +18,13 @@ Floats = NDArray[np.float64]
 ROUNDS = 25
 LEAST_STORIES = 5
 """A clue occurs in at least so many training stories."""
-SALIENT = 0.1
-COMMON = 100
+SALIENT = 0.03
+DOUBT = 20.0
+"""Occurrences at which a word is supposed to have stated nothing: a rare word needs more than chance to be a clue."""
+SMOOTH = 5.0
+"""Facts that a word's guess begins with, divided as in all stories."""
+COMMON = 150
 """So many words are common."""
-SMOOTH = 0.02
 
 
 def clue_words(tokens: Sequence[Sequence[str]], facts: Sequence[Sequence[int]], relations: int) -> dict[str, Floats]:
@@ -45,17 +48,17 @@ def clue_words(tokens: Sequence[Sequence[str]], facts: Sequence[Sequence[int]], 
 
 def _align(word: Ints, label: Ints, starts: Ints, words: int, relations: int) -> tuple[Floats, Floats]:
     """Salience and guesses of all words, from the (word, label) pairs of all facts."""
-    occurs = np.maximum(np.bincount(word, minlength=words), 1)
+    occurs = np.bincount(word, minlength=words) + DOUBT
     cell, lengths = word * relations + label, np.diff(np.append(starts, len(word)))
-    counts = np.bincount(cell, minlength=words * relations).reshape(words, relations) + SMOOTH
+    usual = SMOOTH * np.bincount(label, minlength=relations) / max(len(label), 1)
+    counts = np.bincount(cell, minlength=words * relations).reshape(words, relations) + usual
     guess, salience = counts / counts.sum(1, keepdims=True), np.ones(words)
     for _ in range(ROUNDS if len(starts) else 0):
         share = salience[word] * guess.reshape(-1)[cell]
         share /= np.repeat(np.add.reduceat(share, starts), lengths)
         counts = np.bincount(cell, share, words * relations).reshape(words, relations)
         salience = counts.sum(1) / occurs
-        counts = counts + SMOOTH
-        guess = counts / counts.sum(1, keepdims=True)
+        guess = (counts + usual) / (counts + usual).sum(1, keepdims=True)
     return salience, guess
 
 
