@@ -1,10 +1,12 @@
 """The kinship machine: reads facts from a story, finds the chain of people between the two that are asked about, composes it.
 
-Built in. The names of the people are known. A fact ties two people; an answer follows from one chain of facts without a
+Built in. The names of the people are known. A fact ties two people and is stated by one word, a clue, near both of their names; the name of
+a relation begins as a word for it; an unknown plural counts as its singular. An answer follows from one chain of facts without a
 repeated person; the asked pair itself is not stated; relations compose pair by pair, in any order of brackets (a chart).
-Learnt, supervised by the facts of the training stories: which word ties two people and what it means seen from either side (a
-reader that weighs the words near their mentions, see `kinship_machine_kernel`), gender (names and words near them), which gender
-each relation has, and all rules of composition (by expectation maximisation from the answers to chains of two and three facts).
+Learnt, supervised by the facts of the training stories: which words are clues (`kinship_machine_words`), whose relative a clue
+names, who that is, and when a clue states nothing (`kinship_machine_kernel`), what each clue means, which relations are each
+other's inverse, gender (of names, of the words near them, of relations), and all rules of composition (by expectation maximisation
+from the answers to chains of two and three facts).
 Trained in two stages: the reader from facts, the rules from answers. Answers read text, names and query, never the graph.
 """
 
@@ -55,16 +57,18 @@ BEAM = 300
 NO_GENDER = 1e-3
 LEAST_TIE = 1e-6
 READER_NAME = "recombine.models.kinship_machine_kernel"
+CLUES = 10
+"""A story has about so many clues; each is a row for the reader."""
 ROWS = 1 << 18
 """Rows of the reader's table of weights."""
 
 
 @dataclass(frozen=True)
 class KinshipMachineConfig:
-    """`epochs` over the facts in batches of `batch` pairs, with Adam at `rate`; `dropout`: share of features left out at each step."""
+    """`epochs` over the stories in batches of `batch`, with Adam at `rate`; `dropout`: share of features left out at each step."""
 
     epochs: int = 10
-    batch: int = 1_024
+    batch: int = 128
     rate: float = 0.05
     dropout: float = 0.3
 
@@ -98,12 +102,14 @@ class KinshipMachine:
     NAME: ClassVar[str] = "kinship-machine"
     Config: ClassVar[type[KinshipMachineConfig]] = KinshipMachineConfig
     BUILT_IN: ClassVar[tuple[str, ...]] = (
-        "the people's names; facts tie two people; the asked pair is not stated",
+        "the people's names; a fact ties two people and is stated by one word, mentioned near both; the asked pair is not stated",
+        "sentences, quotations and plurals; the name of a relation begins as a word for it",
         "one chain without a repeated person; relations compose pair by pair",
         "supervised by the facts of the training stories (their graphs), not by answers alone",
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
-        "which words state which relation, seen from either side; which relations are each other's inverse",
+        "which words state facts, which relation each states, and which relations are each other's inverse",
+        "whose relative a word names, who that is, and when it states nothing (denials)",
         "genders of people and of relations",
         "all rules of composition",
     )
@@ -170,11 +176,14 @@ class KinshipMachine:
 
     def answers(self, examples: Sequence[Example]) -> list[str]:
         """The answer to each example, in order; reads inputs only."""
+        kernels.for_rows(READER_NAME, CLUES * len(examples))  # once it is compiled, every story is read by it
         return [self.answer(example) for example in examples]
 
     def sizes(self) -> dict[str, int]:
-        """Parameters that are not zero: of the reader's weights and meanings, of genders, of rules."""
-        return {name: int(np.count_nonzero(self.arrays[name])) for name in ("weights", "meanings", "gender", "rules")}
+        """Parameters that are not zero: of the reader's weights and meanings, of inverses, of genders, of rules."""
+        return {
+            name: int(np.count_nonzero(self.arrays[name])) for name in ("weights", "meanings", "inverse", "gender", "rules")
+        }
 
     def lines(self) -> list[tuple[str, ...]]:
         """The rules that are surer than one half, as rows of a table."""
@@ -221,7 +230,9 @@ def stories_of(
     stories: Sequence[Read], numbers: Mapping[str, int], words: Mapping[str, int], genders: NDArray[np.int64]
 ) -> Stories:
     """The stories as numbers; `genders` of all their people, one story behind the other."""
-    tokens = np.array([-1 - int(t[1:]) if t[0] == "@" else numbers.get(t, 0) for story in stories for t in story.tokens], np.int64)
+    tokens = np.array(
+        [-1 - int(t[1:]) if t[0] == "@" else numbers.get(t, 0) for story in stories for t in story.tokens], np.int64
+    )
     kinds = np.full(len(numbers) + 1, OTHER, np.int64)
     for word, number in numbers.items():
         kinds[number] = words[word]

@@ -255,9 +255,10 @@ def describe_nothing(stories: Stories, story: int, c: int, slate: Slate, size: i
     rivals = 0
     for other in range(stories.clue_ends[story + 1] - start):
         at = stories.clues[start + other]
-        if other != c and count_kind(stories, at, place, STOP, 2) < 2:
-            if own >= 0 and nearest_two(stories, at, slate.mentions[other], slate.zones[other]) == own:
-                rivals |= 1 if at < place else 2
+        if other == c or own < 0 or count_kind(stories, at, place, STOP, 2) == 2:
+            continue
+        if nearest_two(stories, at, slate.mentions[other], slate.zones[other]) == own:
+            rivals |= 1 if at < place else 2
     a, b, d = (tag(stories, first, end, place - 1, -1), tag(stories, first, end, place - 2, -1),
                tag(stories, first, end, place - 3, -1))  # fmt: skip
     x, y = tag(stories, first, end, place + 1, -1), tag(stories, first, end, place + 2, -1)

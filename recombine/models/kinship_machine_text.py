@@ -21,7 +21,7 @@ TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?](?!\")|\"")
 STOPS, COMMAS, QUOTES = frozenset(".!?"), frozenset(",;:"), frozenset('"')
 MARKS = STOPS | COMMAS | QUOTES
 RARE = "<rare>"
-BUCKETS = 1 << 15
+BUCKETS = 1 << 18
 """Features of people are hashed into so many rows."""
 
 
@@ -59,7 +59,9 @@ def narrowed(story: Read, known: Mapping[str, int]) -> Read:
 
     A word that becomes a clue when one "s" is taken out counts as that clue: training stories do not have every plural.
     """
-    return story._replace(tokens=tuple(token if token[0] == "@" or token in known else _singular(token, known) for token in story.tokens))
+    return story._replace(
+        tokens=tuple(token if token[0] == "@" or token in known else _singular(token, known) for token in story.tokens)
+    )
 
 
 def _singular(word: str, known: Mapping[str, int]) -> str:

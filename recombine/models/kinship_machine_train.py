@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 SLOPES_NAME = "recombine.models.kinship_machine_slopes"
+LEAST_GUESS = 1e-3
 NAMED = 4.0
 """The logit with which a word begins that is the name of a relation."""
 
@@ -59,8 +60,7 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
     remembered: dict[tuple[str, ...], int] = {}
     people = [person_features(story, person, remembered) for story in stories for person in range(len(story.people))]
     genders = np.array([gender for graph in graphs for gender in graph["genders"]], np.int64)
-    nameless = [features[1:] for features in people]  # new names are common, so what stands around them must be weighed for itself
-    gender, gender_bias = _fit([*people, *nameless], np.tile(genders, 2), 2, task.config, task.seed)
+    gender, gender_bias = _fit(people, genders, 2, task.config, task.seed)
     counted = np.full((len(relations), 2), 0.5)
     for graph in graphs:
         for (_, b), relation in zip(graph["edges"], graph["relations"], strict=True):
@@ -75,7 +75,13 @@ def train(task: Task) -> tuple[KinshipMachine, dict[str, Any]]:
     arrays = {
         **reader, "gender": gender, "gender_bias": gender_bias, "relation_gender": relation_gender, "rules": rules,
     }  # fmt: skip
-    figures = {"clues": len(told.clues), "clue_words": len(guesses), "stories": len(examples), "chains": len(known), "reader_loss": curve}
+    figures = {
+        "clues": len(told.clues),
+        "clue_words": len(guesses),
+        "stories": len(examples),
+        "chains": len(known),
+        "reader_loss": curve,
+    }
     return KinshipMachine(task.config, relations, words, arrays), figures
 
 
@@ -83,7 +89,7 @@ def _first_meanings(guesses: dict[str, Floats], numbers: dict[str, int], relatio
     """The logits [words, relations] at the start: a clue's guess; for the name of a relation, that relation."""
     start = np.zeros((len(numbers) + 1, len(relations)))
     for word, guess in guesses.items():
-        start[numbers[word]] = np.log(guess)
+        start[numbers[word]] = np.log(guess + LEAST_GUESS)
         if word in relations:
             start[numbers[word]] = 0.0
             start[numbers[word], relations[word]] = NAMED

@@ -56,9 +56,9 @@ def _align(word: Ints, label: Ints, starts: Ints, words: int, relations: int) ->
     for _ in range(ROUNDS if len(starts) else 0):
         share = salience[word] * guess.reshape(-1)[cell]
         share /= np.repeat(np.add.reduceat(share, starts), lengths)
-        counts = np.bincount(cell, share, words * relations).reshape(words, relations)
-        salience = counts.sum(1) / occurs
-        guess = (counts + usual) / (counts + usual).sum(1, keepdims=True)
+        stated: Floats = np.bincount(cell, share, words * relations).reshape(words, relations).astype(np.float64)
+        salience = stated.sum(1) / occurs
+        guess = (stated + usual) / (stated + usual).sum(1, keepdims=True)
     return salience, guess
 
 
