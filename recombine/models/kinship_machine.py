@@ -1,10 +1,12 @@
 """The kinship machine: reads facts from a story, finds the chain of people between the two that are asked about, composes it.
 
-Built in. The names of the people are known. A fact ties two people; an answer follows from one chain of facts without a
+Built in. The names of the people are known. A fact ties two people and is stated by one word, a clue, near both of their names; the name of
+a relation begins as a word for it; an unknown plural counts as its singular. An answer follows from one chain of facts without a
 repeated person; the asked pair itself is not stated; relations compose pair by pair, in any order of brackets (a chart).
-Learnt, supervised by the facts of the training stories: which word ties two people and what it means seen from either side (a
-reader that weighs the words near their mentions, see `kinship_machine_kernel`), gender (names and words near them), which gender
-each relation has, and all rules of composition (by expectation maximisation from the answers to chains of two and three facts).
+Learnt, supervised by the facts of the training stories: which words are clues (`kinship_machine_words`), whose relative a clue
+names, who that is, and when a clue states nothing (`kinship_machine_kernel`), what each clue means, which relations are each
+other's inverse, gender (of names, of the words near them, of relations), and all rules of composition (by expectation maximisation
+from the answers to chains of two and three facts).
 Trained in two stages: the reader from facts, the rules from answers. Answers read text, names and query, never the graph.
 """
 
@@ -23,31 +25,25 @@ from recombine.errors import FileError, shown
 from recombine.files import inside
 from recombine.models.arrays import read_arrays, write_arrays
 from recombine.models.kinship_machine_kernel import (
+    CLUE,
     COMMA,
-    MOST_CLUES,
+    COMMON,
     N_FEATURES,
     N_NOTHING,
-    SIDES,
+    N_PAIR,
+    OTHER,
+    PLACES,
+    QUOTE,
+    ROLES,
     STOP,
-    WORD,
-    Pairs,
     Reader,
     Slate,
     Stories,
 )
 from recombine.models.kinship_machine_rules import compose
-from recombine.models.kinship_machine_text import (
-    BUCKETS,
-    CLOSEST,
-    COMMAS,
-    STOPS,
-    Read,
-    person_features,
-    read,
-    together,
-)
+from recombine.models.kinship_machine_text import BUCKETS, COMMAS, QUOTES, STOPS, Read, narrowed, person_features, read
 from recombine.models.set_machine_finder import KERNEL_NAME
-from recombine.schemas import anything, check, listing, mapping, record, text
+from recombine.schemas import anything, check, listing, mapping, record, text, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,16 +57,18 @@ BEAM = 300
 NO_GENDER = 1e-3
 LEAST_TIE = 1e-6
 READER_NAME = "recombine.models.kinship_machine_kernel"
+CLUES = 10
+"""A story has about so many clues; each is a row for the reader."""
 ROWS = 1 << 18
 """Rows of the reader's table of weights."""
 
 
 @dataclass(frozen=True)
 class KinshipMachineConfig:
-    """`epochs` over the facts in batches of `batch` pairs, with Adam at `rate`; `dropout`: share of features left out at each step."""
+    """`epochs` over the stories in batches of `batch`, with Adam at `rate`; `dropout`: share of features left out at each step."""
 
     epochs: int = 10
-    batch: int = 1_024
+    batch: int = 128
     rate: float = 0.05
     dropout: float = 0.3
 
@@ -104,59 +102,67 @@ class KinshipMachine:
     NAME: ClassVar[str] = "kinship-machine"
     Config: ClassVar[type[KinshipMachineConfig]] = KinshipMachineConfig
     BUILT_IN: ClassVar[tuple[str, ...]] = (
-        "the people's names; facts tie two people; the asked pair is not stated",
+        "the people's names; a fact ties two people and is stated by one word, mentioned near both; the asked pair is not stated",
+        "sentences, quotations and plurals; the name of a relation begins as a word for it",
         "one chain without a repeated person; relations compose pair by pair",
         "supervised by the facts of the training stories (their graphs), not by answers alone",
     )
     LEARNT: ClassVar[tuple[str, ...]] = (
-        "which words state which relation, seen from either side; which relations are each other's inverse",
+        "which words state facts, which relation each states, and which relations are each other's inverse",
+        "whose relative a word names, who that is, and when it states nothing (denials)",
         "genders of people and of relations",
         "all rules of composition",
     )
 
     def __init__(
-        self, config: KinshipMachineConfig, relations: Sequence[str], common: Sequence[str], arrays: dict[str, NDArray[Any]]
+        self, config: KinshipMachineConfig, relations: Sequence[str], words: Mapping[str, int], arrays: dict[str, NDArray[Any]]
     ) -> None:
-        self.config, self.relations, self.arrays = config, tuple(relations), arrays
-        self.words = word_numbers(common)
+        self.config, self.relations, self.arrays, self.words = config, tuple(relations), arrays, dict(words)
+        self.numbers = word_numbers(words)
+        self.reader = Reader(
+            arrays["weights"].astype(np.float64),
+            meanings_of(*(arrays[name].astype(np.float64) for name in ("meanings", "inverse", "relation_gender"))),
+        )
         self.remembered: dict[tuple[str, ...], int] = {}
 
     def answer(self, example: Example) -> str:
         """The relation of the second asked person to the first; the likeliest single step if no chain is found."""
-        story = read(example, self.words)
-        facts, links = self._facts(story)
+        story = narrowed(read(example), self.words)
         genders = self._genders(story)
+        stories, stated = self._stated(story, genders)
+        genders = self._surer(stories, stated, genders)
+        facts, links = self._facts(stories, stated, genders)
         path = best_path(links, story.query)
-        chain = [self._stated(facts, genders, a, b) for a, b in pairwise(path)]
-        made = compose(chain, self.arrays["rules"].astype(np.float64))
+        made = compose([facts[a, b] for a, b in pairwise(path)], self.arrays["rules"].astype(np.float64))
         return self.relations[int(self._with_gender(made, genders[story.query[1]]).argmax())]
 
-    def _facts(self, story: Read) -> tuple[Floats, Floats]:
+    def _stated(self, story: Read, genders: Floats) -> tuple[Stories, Floats]:
+        """The story as numbers, and for each clue the probability of every [owner, relative]."""
+        stories = stories_of([story], self.numbers, self.words, genders.argmax(1))
+        stated = np.zeros((len(stories.clues), len(story.people), len(story.people)))
+        kernel = kernels.for_rows(READER_NAME, len(stories.clues))
+        kernel.read_story(stories, 0, self.reader, new_slate(len(stories.clues)), stated)
+        return stories, stated
+
+    def _surer(self, stories: Stories, stated: Floats, genders: Floats) -> Floats:
+        """The genders, given also the clues that name each person: whoever is somebody's son is male."""
+        means = shares(self.arrays["meanings"].astype(np.float64)[stories.tokens[stories.clues]])
+        named = means @ self.arrays["relation_gender"].astype(np.float64)
+        for relative, gender in zip(stated.sum(1), named, strict=True):
+            genders = genders * (1.0 - relative[:, None] + relative[:, None] * gender)
+        out: Floats = genders / genders.sum(1, keepdims=True)
+        return out
+
+    def _facts(self, stories: Stories, stated: Floats, genders: Floats) -> tuple[Floats, Floats]:
         """The distribution over relations of each ordered pair, and the log-odds that two people are tied."""
-        people, relations = len(story.people), len(self.relations)
-        seen = list(together(story))
-        facts = np.full((people, people, relations), 1.0 / relations)
-        odds = np.full((people, people), np.log(LEAST_TIE))
-        stories, pairs = stories_of([story], self.words), pairs_of([(0, places, 0) for _, _, places in seen], [story])
-        p = np.zeros((len(seen), relations + 1))
-        reader = Reader(self.arrays["weights"].astype(np.float64), self.arrays["meanings"].astype(np.float64))
-        kernels.for_rows(READER_NAME, len(seen)).read_pairs(stories, pairs, reader, new_slate(), p)
-        for (a, b, _), shares_of_pair in zip(seen, p, strict=True):
-            tied = float(shares_of_pair[:-1].sum())
-            facts[a, b] = shares_of_pair[:-1] / max(tied, 1e-12)
-            odds[a, b] = np.log(tied + LEAST_TIE) - np.log(1 - tied + LEAST_TIE)
-        return facts, (odds + odds.T) / 2
-
-    def _stated(self, facts: Floats, genders: Floats, a: int, b: int) -> Floats:
-        """What b is to a, read from both sides: where a seems to be b's aunt, b is likely a niece or nephew."""
-        back = self.arrays["inverse"].astype(np.float64) @ self._with_gender(facts[b, a], genders[a])
-        both = facts[a, b] * np.sqrt(back + LEAST_TIE)
-        return self._with_gender(both / max(float(both.sum()), 1e-300), genders[b])
-
-    def reversed(self, story: Read, facts: Iterable[tuple[int, int]]) -> list[Floats]:
-        """What the reader takes the first person of each fact to be to the second: stories state one side only."""
-        read_facts, genders = self._facts(story)[0], self._genders(story)
-        return [self._with_gender(read_facts[b, a], genders[a]) for a, b in facts]
+        people, relations = len(genders), len(self.relations)
+        facts, missed = np.full((people, people, relations), LEAST_TIE / relations), np.ones((people, people))
+        for clue, told in zip(stories.tokens[stories.clues].tolist(), stated, strict=True):
+            meaning = np.einsum("sgr,pg->spr", self.reader.meanings[clue], genders)
+            facts += told[:, :, None] * meaning[0][None, :, :] + told.T[:, :, None] * meaning[1][None, :, :]
+            missed *= 1.0 - np.minimum(told + told.T, 1.0)
+        odds = np.log(1.0 - missed + LEAST_TIE) - np.log(missed + LEAST_TIE)
+        return facts / facts.sum(2, keepdims=True), odds
 
     def _genders(self, story: Read) -> Floats:
         """The probability of each person's gender."""
@@ -170,11 +176,14 @@ class KinshipMachine:
 
     def answers(self, examples: Sequence[Example]) -> list[str]:
         """The answer to each example, in order; reads inputs only."""
+        kernels.for_rows(READER_NAME, CLUES * len(examples))  # once it is compiled, every story is read by it
         return [self.answer(example) for example in examples]
 
     def sizes(self) -> dict[str, int]:
-        """Parameters that are not zero: of the reader's weights and meanings, of genders, of rules."""
-        return {name: int(np.count_nonzero(self.arrays[name])) for name in ("weights", "meanings", "gender", "rules")}
+        """Parameters that are not zero: of the reader's weights and meanings, of inverses, of genders, of rules."""
+        return {
+            name: int(np.count_nonzero(self.arrays[name])) for name in ("weights", "meanings", "inverse", "gender", "rules")
+        }
 
     def lines(self) -> list[tuple[str, ...]]:
         """The rules that are surer than one half, as rows of a table."""
@@ -185,7 +194,7 @@ class KinshipMachine:
     def save(self, folder: Path) -> None:
         """Write `machine.npz`."""
         header = {"machine": self.NAME, "config": asdict(self.config), "relations": list(self.relations)}
-        header["common"] = sorted(self.words)
+        header["words"] = self.words
         write_arrays(folder / FILE, header, {name: array.astype(np.float32) for name, array in self.arrays.items()})
 
     @classmethod
@@ -195,58 +204,69 @@ class KinshipMachine:
         header, arrays = read_arrays(path)
         check(header, SHAPE, shown(str(path)))
         count = len(header["relations"])
-        wanted = array_shapes(count, len(header["common"]))
+        wanted = array_shapes(count, len(header["words"]))
         for name, shape in wanted.items():
             if name not in arrays or arrays[name].shape != shape:
                 raise FileError(f"{shown(str(path))} is no kinship machine: {name} must have the shape {shape}.")
         try:
             config = KinshipMachineConfig(**header["config"])
-            return cls(config, header["relations"], header["common"], {name: arrays[name] for name in wanted})
+            return cls(config, header["relations"], header["words"], {name: arrays[name] for name in wanted})
         except TypeError as problem:
             raise FileError(f"{shown(str(path))} is no kinship machine: {str(problem)[:200]}.") from None
 
 
-def word_numbers(common: Iterable[str]) -> dict[str, int]:
+def word_kinds(common: Iterable[str], clues: Iterable[str]) -> dict[str, int]:
+    """What kind of word each known word is; all others are of the kind OTHER."""
+    marks = {**dict.fromkeys(STOPS, STOP), **dict.fromkeys(COMMAS, COMMA), **dict.fromkeys(QUOTES, QUOTE)}
+    return {**dict.fromkeys(common, COMMON), "'s": COMMON, **marks, **dict.fromkeys(clues, CLUE)}
+
+
+def word_numbers(words: Iterable[str]) -> dict[str, int]:
     """The numbers of the words that the reader knows; 0 stands for all others."""
-    return {word: number for number, word in enumerate(sorted(common), start=1)}
+    return {word: number for number, word in enumerate(sorted(words), start=1)}
 
 
-def stories_of(stories: Sequence[Read], words: Mapping[str, int]) -> Stories:
-    """The stories as numbers."""
-    tokens = [-1 - int(t[1:]) if t[0] == "@" else words.get(t, 0) for story in stories for t in story.tokens]
-    kinds = np.zeros(len(words) + 1, np.int64)
-    for word, number in words.items():
-        kinds[number] = STOP if word in STOPS else COMMA if word in COMMAS else WORD
-    return Stories(np.array(tokens, np.int64), ends_of(stories), kinds)
+def stories_of(
+    stories: Sequence[Read], numbers: Mapping[str, int], words: Mapping[str, int], genders: NDArray[np.int64]
+) -> Stories:
+    """The stories as numbers; `genders` of all their people, one story behind the other."""
+    tokens = np.array(
+        [-1 - int(t[1:]) if t[0] == "@" else numbers.get(t, 0) for story in stories for t in story.tokens], np.int64
+    )
+    kinds = np.full(len(numbers) + 1, OTHER, np.int64)
+    for word, number in numbers.items():
+        kinds[number] = words[word]
+    ends = np.cumsum([0, *(len(story.tokens) for story in stories)])
+    clues = np.flatnonzero((tokens >= 0) & (kinds[np.maximum(tokens, 0)] == CLUE))
+    people = np.cumsum([0, *(len(story.people) for story in stories)])
+    return Stories(tokens, ends, kinds, clues, np.searchsorted(clues, ends), people, genders)
 
 
-def ends_of(stories: Sequence[Read]) -> NDArray[np.int64]:
-    """Where each story begins among the tokens of all, and where the last one ends."""
-    return np.cumsum([0, *(len(story.tokens) for story in stories)])
+def meanings_of(words: Floats, inverse: Floats, relation_gender: NDArray[Any]) -> Floats:
+    """What each word means from each side [words, 2, genders, relations], given the gender of the person whom the relation names.
+
+    `words` are the logits of what the relative is to the owner; `inverse`, of what one is to somebody to whom the other is a relation.
+    """
+    given = np.log(relation_gender.astype(np.float64).T + NO_GENDER)
+    direct = shares((words[:, None] + given).reshape(-1, words.shape[1])).reshape(len(words), 2, -1)
+    back = shares((inverse[:, None] + given).reshape(-1, words.shape[1])).reshape(len(inverse), 2, -1)
+    return np.stack([direct, np.einsum("wr,rgs->wgs", shares(words), back)], 1)
 
 
-def pairs_of(seen: Sequence[tuple[int, list[tuple[int, int]], int]], stories: Sequence[Read]) -> Pairs:
-    """Pairs of people as arrays, from (story, closest mentions, label)."""
-    places, starts = np.full((len(seen), CLOSEST, 2), -1, np.int64), ends_of(stories)
-    for n, (story, mentions, _) in enumerate(seen):
-        places[n, : len(mentions)] = np.array(mentions) + starts[story]
-    told = np.array([(story, label) for story, _, label in seen], np.int64).reshape(-1, 2)
-    return Pairs(told[:, 0].copy(), places, told[:, 1].copy())
-
-
-def new_slate() -> Slate:
-    """Working space for the reader."""
+def new_slate(clues: int) -> Slate:
+    """Working space for stories of at most so many clues."""
     return Slate(
-        np.zeros((MOST_CLUES, N_FEATURES), np.int64), np.zeros(MOST_CLUES, np.int64), np.zeros(CLOSEST * N_NOTHING, np.int64),
-        np.zeros((MOST_CLUES, SIDES)),
+        np.zeros((clues, PLACES), np.int64), np.zeros((clues, PLACES), np.int64), np.zeros((clues, PLACES, ROLES, N_FEATURES), np.int64),
+        np.zeros((clues, PLACES, PLACES, N_PAIR), np.int64), np.zeros((clues, N_NOTHING), np.int64),
+        np.zeros((clues, PLACES, PLACES)), np.zeros(clues),
     )  # fmt: skip
 
 
-def array_shapes(relations: int, common: int) -> dict[str, tuple[int, ...]]:
-    """The arrays of a machine that knows so many relations and common words."""
+def array_shapes(relations: int, words: int) -> dict[str, tuple[int, ...]]:
+    """The arrays of a machine that knows so many relations and words."""
     return {
-        "weights": (ROWS, 2), "meanings": (common + 1, 2, relations), "gender": (BUCKETS, 2), "gender_bias": (2,),
-        "relation_gender": (relations, 2), "inverse": (relations, relations), "rules": (relations, relations, relations),
+        "weights": (ROWS,), "meanings": (words + 1, relations), "inverse": (relations, relations), "gender": (BUCKETS, 2), "gender_bias": (2,),
+        "relation_gender": (relations, 2), "rules": (relations, relations, relations),
     }  # fmt: skip
 
 
@@ -275,7 +295,7 @@ SHAPE = record(
         "machine": text(100, "kinship-machine"),
         "config": mapping(anything),
         "relations": listing(text(100), 1),
-        "common": listing(text(100)),
+        "words": mapping(whole()),
     }
 )
 """What the header of a kinship machine's file holds."""

@@ -1,4 +1,4 @@
-"""What the kinship machine sees of a story: words with people marked, where two people are mentioned together, and the features of a person.
+"""What the kinship machine sees of a story: words with people marked, and the features of a person.
 
 Names are known (they stand among the inputs); everything else is words.
 """
@@ -6,27 +6,22 @@ Names are known (they stand among the inputs); everything else is words.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from recombine import keys
 from recombine.errors import UsageError, shown
+from recombine.models.kinship_machine_kernel import CLUE
 
 if TYPE_CHECKING:
     from recombine.core import Example
 
-TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?]")
-STOPS = frozenset(".!?")
-COMMAS = frozenset(",;:")
-CLOSEST = 2
-"""Pairs of mentions that are read for one pair of people."""
-MOST_BETWEEN = 30
-"""Mentions that are farther apart than this are not read together."""
-COMMON = 700
-"""Words that the reader knows; all others are one."""
+TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?](?!\")|\"")
+"""A mark before a closing quotation mark is no token: the sentence may go on behind it."""
+STOPS, COMMAS, QUOTES = frozenset(".!?"), frozenset(",;:"), frozenset('"')
+MARKS = STOPS | COMMAS | QUOTES
 RARE = "<rare>"
-BUCKETS = 1 << 15
+BUCKETS = 1 << 18
 """Features of people are hashed into so many rows."""
 
 
@@ -39,11 +34,8 @@ class Read(NamedTuple):
     query: tuple[int, int]
 
 
-def read(example: Example, common: Container[str]) -> Read:
-    """The story of an example; reads its text, the names and the query, and not its graph.
-
-    Words that are not common become one and the same: what is rare in training says little about new wording.
-    """
+def read(example: Example) -> Read:
+    """The story of an example; reads its text, the names and the query, and not its graph."""
     inputs = example.inputs
     if not {"story", "query", "entities"} <= set(inputs):
         raise UsageError(
@@ -53,7 +45,7 @@ def read(example: Example, common: Container[str]) -> Read:
     listed = "|".join(re.escape(name) for name in sorted(people, key=len, reverse=True))
     number = {name: i for i, name in enumerate(people)}
     marked = re.sub(rf"\[?(?<![\w-])({listed})(?![\w-])\]?", lambda m: f" @{number[m[1]]} ", str(inputs["story"]))
-    tokens = tuple(token if token[0] == "@" or token in common else RARE for token in TOKEN.findall(marked.lower()))
+    tokens = tuple(TOKEN.findall(marked.lower()))
     mentions: list[list[int]] = [[] for _ in people]
     for place, token in enumerate(tokens):
         if token[0] == "@":
@@ -62,39 +54,27 @@ def read(example: Example, common: Container[str]) -> Read:
     return Read(tokens, people, tuple(map(tuple, mentions)), (first, second))
 
 
-def common_words(examples: Sequence[Example], relations: Sequence[str]) -> tuple[str, ...]:
-    """The commonest words of the stories, the stops, and the names of relations."""
-    counts: Counter[str] = Counter()
-    for example in examples:
-        names = {name.lower() for name in map(str, example.inputs["entities"])}
-        counts.update(token for token in TOKEN.findall(str(example.inputs["story"]).lower()) if token not in names)
-    commonest = sorted(counts, key=lambda word: (-counts[word], word))[:COMMON]
-    return tuple(sorted({*commonest, *relations, *".,;:!?"}))
+def narrowed(story: Read, known: Mapping[str, int]) -> Read:
+    """The story with one and the same token for all words that are not known: they say little about new wording.
+
+    A word that becomes a clue when one "s" is taken out counts as that clue: training stories do not have every plural.
+    """
+    return story._replace(
+        tokens=tuple(token if token[0] == "@" or token in known else _singular(token, known) for token in story.tokens)
+    )
+
+
+def _singular(word: str, known: Mapping[str, int]) -> str:
+    """The clue that a word is a plural of, or RARE."""
+    for place, letter in enumerate(word):
+        if letter == "s" and known.get(word[:place] + word[place + 1 :]) == CLUE:
+            return word[:place] + word[place + 1 :]
+    return RARE
 
 
 def bucket(*parts: str) -> int:
     """The row of a person's feature."""
     return keys.state("kinship feature", *parts) % BUCKETS
-
-
-def closest(story: Read, a: int, b: int) -> list[tuple[int, int]]:
-    """The closest mentions of two people, closest first; mentions in one sentence come before all others."""
-    pairs = [(p, q) for p in story.mentions[a] for q in story.mentions[b] if abs(p - q) <= MOST_BETWEEN]
-
-    def far(pair: tuple[int, int]) -> tuple[bool, int, tuple[int, int]]:
-        low, high = sorted(pair)
-        return any(token in STOPS for token in story.tokens[low:high]), high - low, pair
-
-    return sorted(pairs, key=far)[:CLOSEST]
-
-
-def together(story: Read) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
-    """The ordered pairs of people who are mentioned near each other, with their closest mentions."""
-    for a in range(len(story.people)):
-        for b in range(len(story.people)):
-            places = closest(story, a, b) if a != b else []
-            if places:
-                yield a, b, places
 
 
 def person_features(story: Read, person: int, names: dict[tuple[str, ...], int]) -> list[int]:

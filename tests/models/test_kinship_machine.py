@@ -18,14 +18,17 @@ from recombine.models.kinship_machine import (
     READER_NAME,
     KinshipMachine,
     best_path,
+    meanings_of,
     new_slate,
-    pairs_of,
     stories_of,
+    word_kinds,
     word_numbers,
 )
-from recombine.models.kinship_machine_kernel import Pairs, Reader, Stories
+from recombine.models.kinship_machine_kernel import CLUE, UNTIED, Facts, Reader, Slopes, Stories
 from recombine.models.kinship_machine_rules import compose, learn_rules
-from recombine.models.kinship_machine_text import read, together
+from recombine.models.kinship_machine_text import narrowed, read
+from recombine.models.kinship_machine_train import SLOPES_NAME, _logit_slopes
+from recombine.models.kinship_machine_words import clue_words, common_words
 from recombine.models.machines import load_machine, train_machine
 
 FAMILY: Any = None
@@ -66,63 +69,98 @@ def test_the_path_goes_by_links_and_never_straight() -> None:
 
 
 def test_a_story_is_read_without_its_graph() -> None:
-    example = story("Ann hugged her son Bo. [Bo]'s aunt Ann-Marie left.", ["Ann", "Bo", "Ann-Marie"], ["Bo", "Ann"])
-    found = read(example, {"her", "son", "aunt", "'s", "."})
-    assert found.tokens == ("@0", "<rare>", "her", "son", "@1", ".", "@1", "'s", "aunt", "@2", "<rare>", ".")
-    assert found.mentions == ((0,), (4, 6), (9,))
+    example = story('Ann hugged her son Bo. "Hi!" [Bo]\'s aunt Ann-Marie left.', ["Ann", "Bo", "Ann-Marie"], ["Bo", "Ann"])
+    found = read(example)
+    assert found.tokens == ("@0", "hugged", "her", "son", "@1", ".", '"', "hi", '"', "@1", "'s", "aunt", "@2", "left", ".")
+    assert found.mentions == ((0,), (4, 9), (12,))
     assert found.query == (1, 0)
-    assert [(a, b) for a, b, _ in together(found)] == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
-    assert next(places for a, b, places in together(found) if (a, b) == (1, 2)) == [(6, 9), (4, 9)]
-    far = story("Ann " + "walked " * 40 + "Bo.", ["Ann", "Bo"], ["Ann", "Bo"])
-    assert list(together(read(far, ()))) == []
+    known = word_kinds(["her"], ["son", "aunt"])
+    assert narrowed(found, known).tokens[:9] == ("@0", "<rare>", "her", "son", "@1", ".", '"', "<rare>", '"')
 
 
-def small_reader() -> tuple[Stories, Pairs, Reader]:
+def test_an_unknown_plural_counts_as_its_singular() -> None:
+    known = word_kinds(["a"], ["son-in-law", "dad"])
+    found = narrowed(read(story("Ann met sons-in-law, dads, as glass.", ["Ann"], ["Ann", "Ann"])), known)
+    assert found.tokens == ("@0", "<rare>", "son-in-law", ",", "dad", ",", "<rare>", "<rare>", ".")
+
+
+def test_clues_are_the_words_that_tell_which_facts_are_stated() -> None:
+    told = {"dad": 0, "mum": 1, "bro": 2}
+    tokens = [["the", word, "and", f"w{n % 7}", "left", "."] for n in range(300) for word in told]
+    facts = [[relation] for _ in range(300) for relation in told.values()]
+    clues = clue_words(tokens, facts, 3)
+    assert {word: int(guess.argmax()) for word, guess in clues.items()} == told
+    assert "and" in common_words(tokens, clues)
+    assert not set(common_words(tokens, clues)) & set(clues)
+    assert clue_words([["."]], [[0]], 3) == {}
+
+
+def small_reader() -> tuple[Stories, Facts, Reader]:
     """Three short stories, with weights and meanings drawn at random."""
-    words = word_numbers(["her", "son", "aunt", "'s", ".", ","])
-    texts = ["Ann hugged her son Bo.", "Bo 's aunt Cy, left. Ann sang.", "Cy, son, her Ann. Bo."]
-    stories = [read(story(text, ["Ann", "Bo", "Cy"], ["Ann", "Bo"]), words) for text in texts]
-    seen = [(n, places, (n + a + b) % 4) for n, found in enumerate(stories) for a, b, places in together(found)]
+    words = word_kinds(["her", "who"], ["son", "aunt"])
+    numbers = word_numbers(words)
+    texts = ["Ann hugged her son Bo.", 'Bo\'s aunt Cy, left. "My son," Ann sang.', "Cy, son, her aunt Ann. Bo."]
+    stories = [narrowed(read(story(text, ["Ann", "Bo", "Cy"], ["Ann", "Bo"])), words) for text in texts]
     rng = np.random.default_rng(1)
-    meanings = rng.random((len(words) + 1, 2, 3))
-    reader = Reader(rng.normal(0, 1, (101, 2)), meanings / meanings.sum(2, keepdims=True))
-    return stories_of(stories, words), pairs_of(seen, stories), reader
+    relations = np.full((3, 3, 3), UNTIED)
+    relations[0, 0, 1], relations[1, 1, 2], relations[1, 0, 1], relations[2, 2, 0] = 0, 1, 2, 1
+    genders = np.array([0, 1, 0] * 3)
+    told = stories_of(stories, numbers, words, genders)
+    meanings = meanings_of(
+        rng.normal(0, 1, (len(words) + 1, 3)), rng.normal(0, 1, (3, 3)), np.array([[0.2, 0.8], [0.7, 0.3], [0.5, 0.5]])
+    )
+    return told, Facts(np.arange(3) * 9, relations.reshape(-1), genders), Reader(rng.normal(0, 0.5, 101), meanings)
 
 
-def test_the_reader_gives_each_pair_a_distribution_that_depends_on_the_side() -> None:
-    stories, pairs, reader = small_reader()
-    out = np.zeros((len(pairs.story), 4))
-    kernels.load(READER_NAME, compiled=False).read_pairs(stories, pairs, reader, new_slate(), out)
-    assert np.allclose(out.sum(1), 1.0)
-    ann_to_bo, bo_to_ann = out[0], out[1]
-    assert not np.allclose(ann_to_bo, bo_to_ann)
+def test_the_reader_shares_each_clue_out_among_pairs_of_people() -> None:
+    stories, _, reader = small_reader()
+    assert np.diff(stories.clue_ends).tolist() == [1, 2, 2]
+    out = np.zeros((2, 3, 3))
+    kernels.load(READER_NAME, compiled=False).read_story(stories, 1, reader, new_slate(2), out)
+    assert np.all(out.sum((1, 2)) < 1.0)
+    assert np.all(out.sum((1, 2)) > 0.0)
+    assert np.all(out[:, np.arange(3), np.arange(3)] == 0.0)
+    assert not np.allclose(out[0], out[0].T)
 
 
 @pytest.mark.parametrize("dropout", [0, 300])
 def test_the_readers_slopes_are_those_of_its_loss(dropout: int) -> None:
-    stories, pairs, reader = small_reader()
-    kernel, order = kernels.load(READER_NAME, compiled=False), np.arange(len(pairs.story))
+    stories, facts, reader = small_reader()
+    kernel, order = kernels.load(SLOPES_NAME, compiled=False), np.arange(3)
 
-    def loss(weights: Any, logits: Any, slopes: Reader | None = None) -> float:
-        e = np.exp(logits)
-        nowhere = Reader(np.zeros_like(weights), np.zeros_like(logits))
-        now = Reader(weights, e / e.sum(2, keepdims=True))
-        return float(kernel.learn_pairs(order, stories, pairs, now, new_slate(), 7, dropout, slopes or nowhere))
+    def loss(slopes: Slopes | None = None) -> float:
+        nowhere = Slopes(np.zeros_like(reader.weights), np.zeros_like(reader.meanings))
+        return float(kernel.learn_stories(order, stories, facts, reader, new_slate(2), 7, dropout, slopes or nowhere))
 
-    logits = np.log(reader.meanings)
-    slopes = Reader(np.zeros_like(reader.weights), np.zeros_like(logits))
-    loss(reader.weights, logits, slopes)
-    for array, slope in ((reader.weights, slopes.weights), (logits, slopes.meanings)):
-        flat, strongest = array.reshape(-1), np.argsort(-np.abs(slope).reshape(-1))[:6]
+    slopes = Slopes(np.zeros_like(reader.weights), np.zeros_like(reader.meanings))
+    loss(slopes)
+    for array, slope in zip(reader, slopes, strict=True):
         assert np.abs(slope).max() > 0.01
-        for place in strongest:
-            kept = flat[place]
-            flat[place] = kept + 1e-5
-            above = loss(reader.weights, logits)
-            flat[place] = kept - 1e-5
-            below = loss(reader.weights, logits)
-            flat[place] = kept
-            assert (above - below) / 2e-5 == pytest.approx(slope.reshape(-1)[place], rel=1e-4, abs=1e-6)
+        for place in np.argsort(-np.abs(slope).reshape(-1))[:6]:
+            assert slope_of(loss, array.reshape(-1), place) == pytest.approx(slope.reshape(-1)[place], rel=1e-4, abs=1e-6)
+
+
+def slope_of(loss: Any, flat: Any, place: int) -> float:
+    """The slope of a loss at one entry, by a small step to either side."""
+    kept = flat[place]
+    flat[place] = kept + 1e-5
+    above = loss()
+    flat[place] = kept - 1e-5
+    below = loss()
+    flat[place] = kept
+    return float((above - below) / 2e-5)
+
+
+def test_slopes_go_through_the_meanings_to_their_logits() -> None:
+    rng = np.random.default_rng(2)
+    words, inverse, pull = rng.normal(0, 1, (4, 3)), rng.normal(0, 1, (3, 3)), rng.normal(0, 1, (4, 2, 2, 3))
+    genders = np.array([[0.1, 0.9], [0.6, 0.4], [0.5, 0.5]])
+    assert np.allclose(meanings_of(words, inverse, genders).sum(3), 1.0)
+    found = _logit_slopes(words, inverse, genders, pull)
+    for array, slope in zip((words, inverse), found, strict=True):
+        for place in range(array.size):
+            wanted = slope_of(lambda: float((pull * meanings_of(words, inverse, genders)).sum()), array.reshape(-1), place)
+            assert slope.reshape(-1)[place] == pytest.approx(wanted, rel=1e-5, abs=1e-7)
 
 
 class Few(list[Example]):
@@ -135,7 +173,7 @@ class Few(list[Example]):
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Example]]:
     rows: Any = Few(load("clutrr", "generalization_23", "train", size=400))
     folder = tmp_path_factory.mktemp("kinship") / "run"
-    train_machine("kinship-machine", {"epochs": 6, "batch": 256}, rows, folder, 0, lambda _line: None)
+    train_machine("kinship-machine", {"epochs": 8, "batch": 32}, rows, folder, 0, lambda _line: None)
     return folder, rows
 
 
@@ -148,6 +186,7 @@ def test_it_learns_a_few_stories(trained: tuple[Path, list[Example]]) -> None:
     assert right >= 50, right
     assert machine.lines()
     assert machine.sizes()["rules"] > 0
+    assert {"son", "mother", "hubby"} <= {word for word, kind in machine.words.items() if kind == CLUE}
 
 
 def test_the_same_seed_gives_the_same_bytes(trained: tuple[Path, list[Example]], tmp_path: Path) -> None:
@@ -166,7 +205,7 @@ def test_damaged_files_and_other_families_are_refused(trained: tuple[Path, list[
     with pytest.raises(FileError, match="cannot read the machine"):
         KinshipMachine.load(tmp_path)
     with pytest.raises(UsageError, match="stories"):
-        read(load("scan", "simple", "test").pick([0])[0], ())
+        read(load("scan", "simple", "test").pick([0])[0])
     few: Any = Few(load("scan", "simple", "test").pick([0]))
     with pytest.raises(UsageError, match="facts"):
         train_machine("kinship-machine", {}, few, tmp_path / "run", 0, lambda _line: None)
