@@ -72,7 +72,7 @@ def run(job: str, seed: int, data_seed: int, settings: dict[str, Any], sizes: tu
         record["exact"][split] = round(100 * float(np.mean(right)), 2)
         record["target"][split] = round(100 * float((cells == walked(tests).targets).all(1).mean()), 2)
     record["curve"] = [{name: round(value, 5) for name, value in point.items()} for point in figures["curve"]]
-    record["lexicon"] = machine.lines()
+    record["starts"], record["lexicon"] = figures["starts"], machine.lines()
     if ship:
         Path(ship).mkdir(parents=True, exist_ok=True)
         machine.save(Path(ship), np.float16)
