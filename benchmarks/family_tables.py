@@ -86,7 +86,9 @@ def sequences() -> str:
 
 def _set_machine(family: str, recipe: str, test: str, settings: dict[str, Any], what: str = "exact", grid: int = 6) -> str:
     job = f"{family}/{recipe}/{grid}"
-    return told([run[what][test] for run in runs_of("set") if run["job"] == job and run["settings"] == settings])
+    runs = [run for run in runs_of("set") if run["job"] == job and run["settings"] == settings]
+    latest = [run for run in runs if "starts" in run]  # with further starts, on seeds of their own
+    return told([run[what][test] for run in latest or runs])
 
 
 def gscan() -> str:

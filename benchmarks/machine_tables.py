@@ -76,8 +76,10 @@ def open_answers() -> None:
 
 
 def _named(run: dict[str, Any]) -> str:
-    """Recipe, grid size, and settings that differ from the defaults."""
-    return ", ".join([run["job"].split("/", 1)[1], *(f"{name} = {value}" for name, value in run["settings"].items())])
+    """Recipe, grid size, and settings that differ from the defaults; older runs of ReaSCAN had no second start."""
+    settings = [f"{name} = {value}" for name, value in run["settings"].items()]
+    once = ["one start"] if run["job"].startswith("reascan") and "starts" not in run else []
+    return ", ".join([run["job"].split("/", 1)[1], *settings, *once])
 
 
 def sets() -> None:
