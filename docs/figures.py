@@ -5,6 +5,7 @@ python docs/figures.py      # docs/pictures/lexicon.svg, from the machine that c
 
 from __future__ import annotations
 
+import json
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from recombine.models.set_machine_finder import find, lexicon_lines, meanings_of
 from recombine.models.set_machine_rows import Rows, rows_of_examples
 from recombine.models.shipped import shipped
 
-PICTURE = Path(__file__).resolve().parent / "pictures" / "lexicon.svg"
+DOCS = Path(__file__).resolve().parent
 ROW = 10
 """The row of `two_clauses` (sound, seed 3) whose command is read."""
 CELL, ACROSS, GAP = 26, 5, 34
@@ -62,17 +63,17 @@ def shares_after(machine: Any, rows: Rows, words: range) -> dict[tuple[int, int]
     return {(row, column): float(score / scores.max()) for (row, column), score in zip(cells, scores, strict=False)}
 
 
-def figure() -> str:
-    """The whole figure."""
+def lexicon() -> str:
+    """What each word of one command does."""
     machine = next(item for item in shipped() if (item.family, item.machine) == ("reascan", "set-machine")).load()
     example = load("reascan", "two_clauses", "test", seed=3, recipe="sound", size=ROW + 1)[ROW]
     command = str(example.inputs["command"]).split()
-    lexicon = {word: (does, means) for word, does, _, means in lexicon_lines(machine.finder, machine.known)}
+    known = {word: (does, means) for word, does, _, means in lexicon_lines(machine.finder, machine.known)}
     rows = rows_of_examples([example], machine.known)
     panels, put_aside = [], 0
     for read in range(1, len(command) + 1):
         word = command[-read]
-        does, means = lexicon[word]
+        does, means = known[word]
         if does == "pass":
             continue
         put_aside = read if does == "aside" else put_aside
@@ -95,5 +96,54 @@ def figure() -> str:
     )
 
 
+RUNS = {
+    "GCN-LSTM, day": ("reascan-all-release-gcn-lstm-day-seed0.json", "#3d6fb6"),
+    "GCN-LSTM, day, target loss": ("reascan-all-release-gcn-lstm-target_weight-0.3-day-seed0.json", "#c8453c"),
+    "GCN-LSTM, hour": ("reascan-all-release-gcn-lstm-hour-seed0.json", "#3f8f5a"),
+    "M-LSTM, hour": ("reascan-all-release-mlstm-hour-seed0.json", "#d8a927"),
+}
+"""Line -> file and colour; a file that is not there has no line."""
+MILLION, LEFT, TOP, WIDE, HIGH = 1_000_000, 60, 30, 560, 260
+MOST_VISITS = 3.5
+
+
+def curves() -> str:
+    """Exact match on validation rows after each epoch, over millions of row visits."""
+    parts = []
+    for percent in range(0, 101, 20):
+        y = TOP + HIGH - HIGH * percent / 100
+        parts.append(f'<path d="M{LEFT} {y:g}h{WIDE}" stroke="{LINE}" stroke-width="0.7"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 4:g}" font-size="12" text-anchor="end" fill="{FAINT}">{percent}</text>')
+    for tenths in range(0, int(10 * MOST_VISITS) + 1, 5):
+        x = LEFT + WIDE * tenths / 10 / MOST_VISITS
+        parts.append(
+            f'<text x="{x:.1f}" y="{TOP + HIGH + 18}" font-size="12" text-anchor="middle" fill="{FAINT}">{tenths / 10:g}</text>'
+        )
+    for name, (file, color) in RUNS.items():
+        path = DOCS / "results" / file
+        if not path.is_file():
+            continue
+        run = json.loads(path.read_text(encoding="utf-8"))
+        points = [(one["epoch"] * run["fit_rows"] / MILLION, 100 * one["validation"]) for one in run["history"]]
+        placed = [(LEFT + WIDE * visits / MOST_VISITS, TOP + HIGH - HIGH * percent / 100) for visits, percent in points]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in placed]
+        x, y = placed[-1]
+        parts.append(
+            f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" font-size="12" fill="{TEXT}">{escape(name)} {points[-1][1]:.0f} %</text>'
+        )
+    width, height = LEFT + WIDE + 200, TOP + HIGH + 50
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'font-family="Inter, Helvetica, Arial, sans-serif" role="img"><rect width="100%" height="100%" fill="{PAPER}"/>{"".join(parts)}'
+        f'<text x="{LEFT}" y="18" font-size="12" fill="{FAINT}">exact match on validation rows, %</text>'
+        f'<text x="{LEFT + WIDE}" y="{TOP + HIGH + 38}" font-size="12" text-anchor="end" fill="{FAINT}">rows visited, millions</text></svg>\n'
+    )
+
+
+FIGURES = {"lexicon": lexicon, "curves": curves}
+
 if __name__ == "__main__":
-    PICTURE.write_text(figure(), encoding="utf-8")
+    for name, draw in FIGURES.items():
+        (DOCS / "pictures" / f"{name}.svg").write_text(draw(), encoding="utf-8")

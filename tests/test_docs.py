@@ -99,9 +99,9 @@ def test_the_front_picture_is_current(pages: ModuleType) -> None:
     assert (DOCS / "pictures" / "reascan.svg").read_text(encoding="utf-8") == pages.front_picture()
 
 
-def test_the_figure_of_the_lexicon_is_current() -> None:
-    drawn = runpy.run_path(str(DOCS / "figures.py"))["figure"]()
-    assert (DOCS / "pictures" / "lexicon.svg").read_text(encoding="utf-8") == drawn
+def test_drawn_figures_are_current() -> None:
+    for name, draw in runpy.run_path(str(DOCS / "figures.py"))["FIGURES"].items():
+        assert (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8") == draw()
 
 
 def test_every_column_has_a_meaning(pages: ModuleType) -> None:
