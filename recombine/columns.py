@@ -101,6 +101,34 @@ def coded(column: Column) -> Coded:
     return Coded(np.array([code[value] for value in listed], np.int64), values)
 
 
+def distinct(column: Column) -> list[str]:
+    """The different strings of a column."""
+    import numpy as np
+
+    held = coded(column)
+    return [held.values[i] for i in np.unique(held.codes).tolist()]
+
+
+def inside(column: Ragged) -> Any:
+    """The values of all rows end to end, where a column may be a window into a longer one; strings as codes."""
+    values: Any = column.values
+    window = slice(int(column.offsets[0]), int(column.offsets[-1]))
+    if hasattr(values, "dtype"):
+        return values[window]
+    held = coded(values)
+    return Coded(held.codes[window], held.values)
+
+
+def places_in(column: Column, names: Sequence[str], missing: int = -1) -> NDArray[np.int64]:
+    """A column of names as places in a list; `missing` for a name that is not in it."""
+    import numpy as np
+
+    place, held = {name: i for i, name in enumerate(names)}, coded(column)
+    table = np.array([place.get(value, missing) for value in held.values], np.int64)
+    found: NDArray[np.int64] = table[np.asarray(held.codes, np.int64)]
+    return found
+
+
 def _is_ascii(column: Text) -> bool:
     """Whether every byte is a letter, so that offsets of bytes are offsets of letters."""
     return not len(column.data) or int(column.data.max()) < 128

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine import keys
-from recombine.columns import Coded, Ragged
+from recombine.columns import Ragged, distinct, inside, places_in, values_of
 from recombine.errors import UsageError
 from recombine.models.batching import END, UNKNOWN, Vocabulary
 
@@ -78,12 +78,12 @@ def codec_of(batches: Iterable[Batch]) -> dict[str, Any]:
     words, actions, colors, shapes = set[str](), set[str](), set[str](), set[str]()
     for batch in batches:
         c = _columns(batch)
-        words.update(word for command in set(_texts(c["command"])) for word in command.split())
-        actions.update(_present(c["actions"].values))
+        words.update(word for command in set(values_of(c["command"])) for word in command.split())
+        actions.update(distinct(inside(c["actions"])))
         if (np.diff(c["actions"].offsets) == 0).any():
             actions.add("")  # an answer without actions is one empty word
-        colors.update(_present(c["object_colors"].values))
-        shapes.update(_present(c["object_shapes"].values))
+        colors.update(distinct(inside(c["object_colors"])))
+        shapes.update(distinct(inside(c["object_shapes"])))
     listed = {"words": list(Vocabulary.of([sorted(words)]).words), "actions": list(Vocabulary.of([sorted(actions)]).words)}
     return {**listed, "colors": sorted(colors), "shapes": sorted(shapes)}
 
@@ -111,30 +111,12 @@ def _columns(batch: Batch) -> Mapping[str, Any]:
     return batch.columns
 
 
-def _texts(column: Any) -> list[str]:
-    if isinstance(column, Coded):
-        return [column.values[i] for i in np.asarray(column.codes).tolist()]
-    return [column[i] for i in range(len(column))]
-
-
-def _present(column: Coded) -> set[str]:
-    return {column.values[i] for i in np.unique(column.codes).tolist()}
-
-
-def _codes(column: Coded, names: Sequence[str], missing: int = -1) -> Ints:
-    """A column of names as places in a list; `missing` for a name that is not in it."""
-    place = {name: i for i, name in enumerate(names)}
-    table = np.array([place.get(value, missing) for value in column.values], np.int64)
-    found: Ints = table[np.asarray(column.codes, np.int64)]
-    return found
-
-
 def _converted(batch: Batch, codec: Mapping[str, Any]) -> Items:
     c = _columns(batch)
     sizes = np.unique(c["grid_size"])
     if len(sizes) != 1:
         raise UsageError(f"a grounded model trains on worlds of one grid size; these rows have {sizes.tolist()}.")
-    words, word_ends = _commands(_texts(c["command"]), Vocabulary.from_json(codec["words"]))
+    words, word_ends = _commands(values_of(c["command"]), Vocabulary.from_json(codec["words"]))
     actions, action_ends = _answers(c["actions"], Vocabulary.from_json(codec["actions"]))
     return Items(words, word_ends, actions, action_ends, _grids(c, int(sizes[0]), codec), _cells(c, int(sizes[0])))
 
@@ -149,7 +131,6 @@ def _commands(texts: Sequence[str], known: Vocabulary) -> tuple[NDArray[np.int16
 
 def _answers(column: Ragged, known: Vocabulary) -> tuple[NDArray[np.int16], Ints]:
     """All actions end to end, each row with its end mark; a row without actions has one empty word."""
-    assert isinstance(column.values, Coded)
     offsets = np.asarray(column.offsets, np.int64)
     given = np.diff(offsets)
     number = {word: i for i, word in enumerate(known.words)}
@@ -157,7 +138,7 @@ def _answers(column: Ragged, known: Vocabulary) -> tuple[NDArray[np.int16], Ints
     out = np.full(int(ends[-1]), number.get("", UNKNOWN), np.int16)
     out[ends[1:] - 1] = END
     place = np.arange(int(offsets[-1] - offsets[0])) + np.repeat(ends[:-1] - (offsets[:-1] - offsets[0]), given)
-    out[place] = _codes(column.values, known.words, UNKNOWN)[offsets[0] : offsets[-1]]
+    out[place] = places_in(inside(column), known.words, UNKNOWN)
     return out, ends
 
 
@@ -168,9 +149,9 @@ def _grids(c: Mapping[str, Any], n: int, codec: Mapping[str, Any]) -> NDArray[np
     rows = len(c["agent_row"])
     out = np.zeros((rows, n, n, objects + 1 + len(HEADINGS)), np.uint8)
     owner = np.repeat(np.arange(rows), np.diff(c["object_sizes"].offsets))
-    row, column = (np.asarray(_inside(c[name]), np.int64) for name in ("object_rows", "object_columns"))
+    row, column = (np.asarray(inside(c[name]), np.int64) for name in ("object_rows", "object_columns"))
     bits = (
-        np.asarray(_inside(c["object_sizes"]), np.int64) - 1,
+        np.asarray(inside(c["object_sizes"]), np.int64) - 1,
         _names(c["object_colors"], colors, SIZES),
         _names(c["object_shapes"], shapes, SIZES + len(colors)),
     )
@@ -179,19 +160,13 @@ def _grids(c: Mapping[str, Any], n: int, codec: Mapping[str, Any]) -> NDArray[np
         np.add.at(out, (owner[is_known], row[is_known], column[is_known], bit[is_known]), 1)
     every, agent = np.arange(rows), (np.asarray(c["agent_row"], np.int64), np.asarray(c["agent_column"], np.int64))
     out[every, *agent, objects] = 1
-    out[every, *agent, objects + 1 + _codes(c["agent_heading"], HEADINGS)] = 1
+    out[every, *agent, objects + 1 + places_in(c["agent_heading"], HEADINGS)] = 1
     return out
-
-
-def _inside(column: Ragged) -> Any:
-    """The values of the rows, where a column may be a window into a longer one."""
-    return column.values[int(column.offsets[0]) : int(column.offsets[-1])]  # type: ignore[index]
 
 
 def _names(column: Ragged, names: Sequence[str], first: int) -> Ints:
     """The bit of each named value, counted from `first`; -1 for a name that training never had."""
-    assert isinstance(column.values, Coded)
-    codes = _codes(column.values, names)[int(column.offsets[0]) : int(column.offsets[-1])]
+    codes = places_in(inside(column), names)
     return np.where(codes >= 0, codes + first, -1)
 
 
@@ -202,6 +177,6 @@ def _cells(c: Mapping[str, Any], n: int) -> Ints:
         return out
     is_target = _names(c["object_roles"], ("target",), 0) == 0
     owner = np.repeat(np.arange(len(out)), np.diff(c["object_sizes"].offsets))[is_target]
-    place = np.asarray(_inside(c["object_rows"]), np.int64) * n + np.asarray(_inside(c["object_columns"]), np.int64)
+    place = np.asarray(inside(c["object_rows"]), np.int64) * n + np.asarray(inside(c["object_columns"]), np.int64)
     out[owner[::-1]] = place[is_target][::-1]  # the first of a row counts
     return out

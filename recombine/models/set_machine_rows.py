@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.columns import Coded, Ragged, coded, values_of
+from recombine.columns import Coded, Ragged, distinct, inside, places_in, values_of
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
@@ -60,10 +60,11 @@ def vocabulary_of(batches: Iterable[Batch]) -> Vocabulary:
     words, colors, shapes = set[str](), set[str](), set[str]()
     for batch in batches:
         _check(batch)
-        for command in _distinct(batch.columns["command"]):
+        c: Mapping[str, Any] = batch.columns
+        for command in distinct(c["command"]):
             words.update(command.split())
-        colors.update(_names(batch.columns["object_colors"]))
-        shapes.update(_names(batch.columns["object_shapes"]))
+        colors.update(distinct(inside(c["object_colors"])))
+        shapes.update(distinct(inside(c["object_shapes"])))
     if max(len(colors), len(shapes)) > VALUES or len(words) > 126:
         raise UsageError(
             f"the set machine takes at most {VALUES} colours, {VALUES} shapes and 126 words, but these rows have "
@@ -78,24 +79,6 @@ def _check(batch: Batch) -> None:
         raise UsageError(f"the set machine reads grid worlds (gscan, reascan); {batch.job.family} has no column {missing[0]}.")
 
 
-def _distinct(column: Any) -> Iterable[str]:
-    found = coded(column)
-    return [found.values[i] for i in np.unique(found.codes)]
-
-
-def _names(column: Any) -> set[str]:
-    return set(_distinct(_inside(column)))
-
-
-def _inside(column: Ragged) -> Any:
-    """The values of the rows, where a column may be a window into a longer one; strings as codes."""
-    window = slice(int(column.offsets[0]), int(column.offsets[-1]))
-    if isinstance(column.values, np.ndarray):
-        return column.values[window]
-    held = coded(column.values)
-    return Coded(np.asarray(held.codes)[window], held.values)
-
-
 def rows_of(batches: Iterable[Batch], known: Vocabulary, camera: Camera | None = None) -> Rows:
     """All rows of these batches, with their actions. With a camera, objects are pictures instead of symbols."""
     rows = joined([_converted(batch, known, camera) for batch in batches])
@@ -107,20 +90,20 @@ def _converted(batch: Batch, known: Vocabulary, camera: Camera | None) -> Rows:
     c: Mapping[str, Any] = batch.columns
     sizes: Ragged = c["object_sizes"]
     owner = np.repeat(np.arange(len(batch)), np.diff(sizes.offsets))
-    places = [np.asarray(_inside(c[name]), np.int64) for name in ("object_rows", "object_columns")]
-    size, colors, shapes = np.asarray(_inside(sizes), np.int64), _inside(c["object_colors"]), _inside(c["object_shapes"])
+    places = [np.asarray(inside(c[name]), np.int64) for name in ("object_rows", "object_columns")]
+    size, colors, shapes = np.asarray(inside(sizes), np.int64), inside(c["object_colors"]), inside(c["object_shapes"])
     if camera is not None:
         numbers = _pictured(size, colors, shapes, camera)
         looks = [numbers, np.zeros_like(numbers), numbers]
     else:
-        looks = [size - 1, _codes(colors, known.colors), _codes(shapes, known.shapes)]
+        looks = [size - 1, places_in(colors, known.colors), places_in(shapes, known.shapes)]
     flat = np.stack([*looks, *places], 1)
-    agents = np.stack([c["agent_row"], c["agent_column"], _codes(c["agent_heading"], HEADINGS)], 1).astype(np.int64)
+    agents = np.stack([c["agent_row"], c["agent_column"], places_in(c["agent_heading"], HEADINGS)], 1).astype(np.int64)
     said = values_of(c["command"])
     actions: Ragged = c["actions"]
     ends = np.asarray(actions.offsets, np.int64) - int(actions.offsets[0])
     return _arranged(
-        said, known, owner, flat, agents, _codes(_inside(actions), ACTIONS).astype(np.int8), ends, _grid(c["grid_size"])
+        said, known, owner, flat, agents, places_in(inside(actions), ACTIONS).astype(np.int8), ends, _grid(c["grid_size"])
     )
 
 
@@ -129,14 +112,6 @@ def _grid(sizes: Any) -> int:
     if len(found) != 1:
         raise UsageError(f"the set machine reads worlds of one grid size; these rows have {found.tolist()}.")
     return int(found[0])
-
-
-def _codes(column: Any, names: Sequence[str]) -> Ints:
-    """A column of names as places in a list; -1 for a name that is not in it."""
-    place, held = {name: i for i, name in enumerate(names)}, coded(column)
-    table = np.array([place.get(value, -1) for value in held.values], np.int64)
-    found: Ints = table[np.asarray(held.codes, np.int64)]
-    return found
 
 
 def _pictured(sizes: Ints, colors: Coded, shapes: Coded, camera: Camera) -> Ints:
