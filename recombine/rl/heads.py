@@ -6,53 +6,23 @@ TOWER has 3 positions and 3 items (colours), SCATTER 19 × 5 positions and 3 × 
 
 from __future__ import annotations
 
-from math import prod
-from typing import NamedTuple
-
 import torch
 from torch import Tensor, nn
 
 from recombine.families.lilgym.scene import Kind
+from recombine.rl.chances import Chances, Factors, Layout, Table
 
 NEVER = -1e9
 """The score of an action that a mask forbids; finite, so that 0 · log 0 stays 0."""
 
-
-class Layout(NamedTuple):
-    """The factors of a position and of an item, each with its number of values."""
-
-    place: tuple[int, ...]
-    item: tuple[int, ...]
-
-    @property
-    def positions(self) -> int:
-        """All positions."""
-        return prod(self.place)
-
-    @property
-    def items(self) -> int:
-        """All items."""
-        return prod(self.item)
-
-    @property
-    def actions(self) -> int:
-        """All actions."""
-        return 1 + self.positions * (self.items + 1)
-
-    def split(self, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Values per action (n, actions) as STOP (n, 1), ADD (n, positions, items) and REMOVE (n, positions)."""
-        border = 1 + self.positions * self.items
-        return values[:, :1], values[:, 1:border].view(-1, self.positions, self.items), values[:, border:]
-
-
 LAYOUTS: dict[Kind, Layout] = {"tower": Layout((3,), (3,)), "scatter": Layout((19, 5), (3, 3, 3))}
 
 
-def joint(scores: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    """Log-probabilities (n, combinations) of factors that are independent given the state; scores (n, values of all factors)."""
-    found = scores.new_zeros(len(scores), 1)
-    for factor in torch.split_with_sizes(scores, sizes, 1):
-        found = (found.unsqueeze(2) + factor.log_softmax(1).unsqueeze(1)).flatten(1)
+def joint(values: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """Log-probabilities (n, combinations) of independent factors; `values` (n, values of all factors) are log-probabilities too."""
+    found = values.new_zeros(len(values), 1)
+    for factor in torch.split_with_sizes(values, sizes, 1):
+        found = (found.unsqueeze(2) + factor.unsqueeze(1)).flatten(1)
     return found
 
 
@@ -74,16 +44,32 @@ class FactoredHead(nn.Module):
             nn.init.orthogonal_(layer.weight, 0.01)
             nn.init.zeros_(layer.bias)
 
+    def factors(self, state: Tensor) -> Factors:
+        """The distributions of all factors."""
+        layers = (self.types, self.add_at, self.remove_at, self.items)
+        scores = torch.cat([layer(state) for layer in layers], 1).split_with_sizes(self.layout.sizes, 1)
+        return Factors(self.layout, torch.cat([score.log_softmax(1) for score in scores], 1))
+
+    def chances(self, state: Tensor, mask: Tensor | None = None) -> Chances:
+        """The distribution over actions, as factors where no mask ties them together."""
+        return self.factors(state) if mask is None else Table(self(state, mask))
+
     def forward(self, state: Tensor, mask: Tensor | None = None) -> Tensor:
         """Log-probabilities (n, actions); with a mask of valid actions: given that the action is valid."""
-        stop, add, remove = self.types(state).log_softmax(1).split(1, 1)
-        places = add + joint(self.add_at(state), self.layout.place)
-        added = places.unsqueeze(2) + joint(self.items(state), self.layout.item).unsqueeze(1)
-        found = torch.cat([stop, added.flatten(1), remove + joint(self.remove_at(state), self.layout.place)], 1)
+        place, item = sum(self.layout.place), sum(self.layout.item)
+        kind, added, removed, made = self.factors(state).values.split_with_sizes((3, place, place, item), 1)
+        stop, add, remove = kind.split_with_sizes((1, 1, 1), 1)
+        places = add + joint(added, self.layout.place)
+        both = places.unsqueeze(2) + joint(made, self.layout.item).unsqueeze(1)
+        found = torch.cat([stop, both.flatten(1), remove + joint(removed, self.layout.place)], 1)
         return found if mask is None else found.masked_fill(~mask, NEVER).log_softmax(1)
 
-    def greedy(self, chances: Tensor) -> Tensor:
+    def mode(self, state: Tensor, mask: Tensor | None = None) -> Tensor:
         """The mode of each factor in turn, as the paper tests."""
+        return self.factors(state).mode() if mask is None else self.greedy(self(state, mask))
+
+    def greedy(self, chances: Tensor) -> Tensor:
+        """The mode of each factor in turn, from a table."""
         stop, add, remove = self.layout.split(chances)
         by_place = add.logsumexp(2)
         kinds = torch.cat([stop, by_place.logsumexp(1, keepdim=True), remove.logsumexp(1, keepdim=True)], 1).argmax(1)
@@ -108,8 +94,16 @@ class FlatHead(nn.Module):
         scores: Tensor = self.scores(state)
         return (scores if mask is None else scores.masked_fill(~mask, NEVER)).log_softmax(1)
 
-    def greedy(self, chances: Tensor) -> Tensor:
+    def chances(self, state: Tensor, mask: Tensor | None = None) -> Chances:
+        """The distribution over actions."""
+        return Table(self(state, mask))
+
+    def mode(self, state: Tensor, mask: Tensor | None = None) -> Tensor:
         """The likeliest action."""
+        return self.greedy(self(state, mask))
+
+    def greedy(self, chances: Tensor) -> Tensor:
+        """The likeliest action of a table."""
         return chances.argmax(1)
 
 

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from recombine.errors import UnknownName
 from recombine.families.lilgym.play.edits import Sight
 from recombine.families.lilgym.scene import Kind
+from recombine.rl.chances import Chances
 from recombine.rl.heads import make_head
 
 POLICIES: dict[str, str] = {
@@ -74,13 +75,17 @@ class Agent(nn.Module):
         found: Tensor = self.head(self.actor(seen), mask)
         return found
 
+    def chances(self, seen: Seen, mask: Tensor | None = None) -> Chances:
+        """The distribution over actions, in the head's own form: no table where factors are enough."""
+        return self.head.chances(self.actor(seen), mask)
+
     def values(self, seen: Seen) -> Tensor:
         """The critic's values, between -1 and 1."""
         return torch.tanh(self.worth(self.critic(seen)).squeeze(1))
 
     def greedy(self, seen: Seen, mask: Tensor | None = None) -> Tensor:
         """The actions taken in tests."""
-        return self.head.greedy(self.log_probs(seen, mask))
+        return self.head.mode(self.actor(seen), mask)
 
 
 def find_policy(name: str) -> type[Reader]:

@@ -22,10 +22,10 @@ from recombine.families.lilgym.play import episodes
 from recombine.families.lilgym.play.edits import RuleBook
 from recombine.families.lilgym.play.episodes import Instances
 from recombine.models.base import reseed, single_thread
+from recombine.rl.chances import STOP, Chances
 from recombine.rl.policies import Agent, Reader, Seen
 from recombine.rl.settings import Settings
 
-STOP = 0
 FARTHEST = 20.0
 """Bound of a log-ratio: a forced STOP may have had a probability of e^-200, and an infinite ratio times 0 is no gradient."""
 
@@ -91,22 +91,22 @@ def advantages(
 
 
 def losses(
-    settings: Settings, chances: Tensor, values: Tensor, part: Rollout, scaled: Tensor, update: int = 0
+    settings: Settings, chances: Chances, values: Tensor, part: Rollout, scaled: Tensor, update: int = 0
 ) -> Losses:  # fmt: skip
-    """PPO's loss of a minibatch: `chances` are the log-probabilities of all actions now, `scaled` the normalised advantages."""
-    log_probs = chances.gather(1, part.actions.unsqueeze(1)).squeeze(1)
+    """PPO's loss of a minibatch: `chances` are the policy's distributions now, `scaled` the normalised advantages."""
+    log_probs = chances.of(part.actions)
     ratio = (log_probs - part.log_probs).clamp(max=FARTHEST).exp()
     surrogate = torch.minimum(ratio * scaled, ratio.clamp(1 - settings.clip, 1 + settings.clip) * scaled)
     forced = part.forced.float()
     if settings.forcing == "imitate":
         policy = -(surrogate * (1 - forced)).mean()
-        imitation = -(chances[:, STOP] * forced).mean()
+        imitation = -(chances.stop * forced).mean()
     else:
-        policy, imitation = -surrogate.mean(), chances.new_zeros(())
+        policy, imitation = -surrogate.mean(), log_probs.new_zeros(())
     wanted = part.advantages + part.values
     near = part.values + (values - part.values).clamp(-settings.clip, settings.clip)
     value = 0.5 * torch.maximum((values - wanted) ** 2, (near - wanted) ** 2).mean()
-    entropy = -(chances.exp() * chances).sum(1).mean()
+    entropy = chances.entropy().mean()
     total = settings.value * value
     if settings.is_policy_learnt(update):
         total = total + policy - settings.entropy_at(update) * entropy + settings.imitation * imitation
@@ -165,12 +165,12 @@ class Learner:
         for t in range(s.rollout):
             rows, sight, mask = self._look()
             seen = self.seen(rows, sight)
-            chances, values = self.agent.log_probs(seen, mask), self.agent.values(seen)
-            actions = torch.multinomial(chances.exp(), 1).squeeze(1)
+            chances, values = self.agent.chances(seen, mask), self.agent.values(seen)
+            actions = chances.drawn()
             all_rewards[t], ended[t], forced = self._step(actions.cpu().numpy())
             stopped = torch.from_numpy(forced).to(self.device)
             actions = torch.where(stopped, STOP, actions)
-            log_probs = chances.gather(1, actions.unsqueeze(1)).squeeze(1)
+            log_probs = chances.of(actions)
             all_values[t] = values.cpu().numpy()
             kept.append((rows, sight, actions, log_probs, values, stopped, *(() if mask is None else (mask,))))
         rows, sight, _ = self._look()
@@ -219,7 +219,7 @@ class Learner:
                 which = order[start : start + size].to(self.device)
                 part = rollout.pick(which)
                 seen = self.seen(part.rows, part.sight)
-                chances = self.agent.log_probs(seen, part.masks)
+                chances = self.agent.chances(seen, part.masks)
                 found = losses(s, chances, self.agent.values(seen), part, scaled[which], update)
                 self.optimizer.zero_grad(set_to_none=True)
                 found.total.backward()  # type: ignore[no-untyped-call]

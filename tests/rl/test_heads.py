@@ -11,6 +11,7 @@ from recombine.families.lilgym.play.episodes import Setting, action_of, begin, e
 from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
 from recombine.families.lilgym.play.validity import masks  # noqa: E402
 from recombine.families.lilgym.scene import EMPTY_TOWER, Scene  # noqa: E402
+from recombine.rl.chances import Table  # noqa: E402
 from recombine.rl.heads import LAYOUTS, NEVER, make_head  # noqa: E402
 
 
@@ -85,3 +86,36 @@ def test_factors_are_those_of_the_layout() -> None:
     edit = edit_of(Setting("scatter"), 1 + int(whole.argmax()))
     column, row, shape, color, size = (int(factor.argmax()) for factor in factors)
     assert (edit.x, edit.y, edit.shape, edit.color, edit.size) == (20 * column, 20 * row, shape, color, size)
+
+
+@pytest.mark.parametrize("kind", ["tower", "scatter"])
+def test_factors_agree_with_the_table(kind: str) -> None:
+    """Log-probabilities, entropy, mode and gradients are those of the table of all actions."""
+    torch.manual_seed(2)
+    head = make_head("factored", kind, 6).double()
+    for weight in head.parameters():
+        torch.nn.init.normal_(weight)
+    state = torch.randn(20, 6, dtype=torch.float64)
+    factors, table = head.chances(state), Table(head(state))
+    slopes = []
+    for chances in (factors, table):
+        all_actions = torch.stack([chances.of(torch.full((20,), action)) for action in range(head.layout.actions)], 1)
+        assert torch.allclose(all_actions, table.values)
+        assert torch.allclose(chances.stop, table.values[:, 0])
+        assert torch.allclose(chances.entropy(), -(table.values.exp() * table.values).sum(1))
+        loss = chances.entropy().sum() + chances.of(torch.arange(20) % head.layout.actions).sum()
+        slopes.append(torch.autograd.grad(loss, list(head.parameters()), retain_graph=True))
+    assert all(torch.allclose(one, other) for one, other in zip(*slopes, strict=True))
+    assert head.mode(state).tolist() == head.greedy(table.values).tolist()
+
+
+def test_draws_follow_the_table() -> None:
+    """200,000 draws of one state: each action's share lies within five standard errors of its probability."""
+    torch.manual_seed(3)
+    head = make_head("factored", "tower", 6)
+    for weight in head.parameters():
+        torch.nn.init.normal_(weight)
+    state, draws = torch.randn(1, 6), 200_000
+    expected = head(state)[0].exp()
+    found = torch.bincount(head.chances(state.expand(draws, -1)).drawn(), minlength=13) / draws
+    assert ((found - expected).abs() <= 5 * (expected * (1 - expected) / draws).sqrt() + 1e-6).all()

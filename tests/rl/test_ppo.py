@@ -14,9 +14,10 @@ from recombine.errors import UnknownName, UsageError  # noqa: E402
 from recombine.families.lilgym.play.episodes import Instances, Setting  # noqa: E402
 from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
 from recombine.families.lilgym.scene import EMPTY_TOWER, Scene  # noqa: E402
+from recombine.rl.chances import STOP, Table  # noqa: E402
 from recombine.rl.play import measure, play_all, replay  # noqa: E402
 from recombine.rl.policies import find_policy  # noqa: E402
-from recombine.rl.ppo import STOP, Learner, advantages, losses  # noqa: E402
+from recombine.rl.ppo import Learner, advantages, losses  # noqa: E402
 from recombine.rl.settings import Settings  # noqa: E402
 
 TWO_BLUE = ("toy", "there are exactly two blue blocks", "count(filter_obj(all_items, lambda x: is_blue(x))) == 2")
@@ -104,7 +105,7 @@ def test_forced_stop_is_stored_with_its_own_log_probability() -> None:
 def test_forced_steps_have_a_gradient_towards_stop(forcing: str) -> None:
     learner, rollout = rollout_where_the_target_holds(forcing)
     chances = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight)).detach().requires_grad_()
-    found = losses(learner.settings, chances, rollout.values, rollout, torch.ones(len(rollout.rows)))
+    found = losses(learner.settings, Table(chances), rollout.values, rollout, torch.ones(len(rollout.rows)))
     (found.policy + found.imitation).backward()
     assert (chances.grad[rollout.forced, STOP] < 0).all()
 
@@ -113,7 +114,7 @@ def test_forced_steps_have_a_gradient_towards_stop(forcing: str) -> None:
 def test_a_forced_stop_that_was_nearly_impossible_gives_no_nan(sign: float) -> None:
     """SCATTER gives STOP e^-200 where it never saw a solved scene; the ratio must not overflow when it learns."""
     learner, rollout = rollout_where_the_target_holds("relabel")
-    chances = learner.agent.log_probs(learner.seen(rollout.rows, rollout.sight))
+    chances = learner.agent.chances(learner.seen(rollout.rows, rollout.sight))
     rollout = rollout._replace(log_probs=torch.full_like(rollout.log_probs, -200.0))
     losses(learner.settings, chances, rollout.values, rollout, sign * torch.ones(len(rollout.rows))).total.backward()
     assert all(torch.isfinite(weight.grad).all() for weight in learner.agent.actor.parameters())
