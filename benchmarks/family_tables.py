@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from machine_tables import PAPER_GSCAN, TESTS, runs_of
+from machine_tables import PAPER_GSCAN, TESTS, begins_again_above, runs_of
 
 from recombine.files import write_text
 from recombine.models.tables_nacs import MAIN, TASKS
@@ -87,8 +87,8 @@ def sequences() -> str:
 def _set_machine(family: str, recipe: str, test: str, settings: dict[str, Any], what: str = "exact", grid: int = 6) -> str:
     job = f"{family}/{recipe}/{grid}"
     runs = [run for run in runs_of("set") if run["job"] == job and run["settings"] == settings]
-    latest = [run for run in runs if "starts" in run]  # with further starts, on seeds of their own
-    return told([run[what][test] for run in latest or runs])
+    rule = min((begins_again_above(run) for run in runs), default=None)  # the newest rule has seeds of its own
+    return told([run[what][test] for run in runs if begins_again_above(run) == rule])
 
 
 def gscan() -> str:

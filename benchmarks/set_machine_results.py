@@ -31,7 +31,7 @@ from recombine.models.set_machine import SetMachine, SetMachineConfig
 from recombine.models.set_machine_camera import Camera
 from recombine.models.set_machine_rows import rows_of, vocabulary_of, walked
 from recombine.models.set_machine_sight import PICTURES
-from recombine.models.set_machine_train import learn
+from recombine.models.set_machine_train import STUCK, learn
 
 TESTS = {
     "reascan": ("all", "simple", "one_clause", "two_clauses", "a1", "a2", "a3", "b1", "b2", "c1", "c2"),
@@ -72,7 +72,7 @@ def run(job: str, seed: int, data_seed: int, settings: dict[str, Any], sizes: tu
         record["exact"][split] = round(100 * float(np.mean(right)), 2)
         record["target"][split] = round(100 * float((cells == walked(tests).targets).all(1).mean()), 2)
     record["curve"] = [{name: round(value, 5) for name, value in point.items()} for point in figures["curve"]]
-    record["starts"], record["lexicon"] = figures["starts"], machine.lines()
+    record["starts"], record["stuck"], record["lexicon"] = figures["starts"], STUCK, machine.lines()
     if ship:
         Path(ship).mkdir(parents=True, exist_ok=True)
         machine.save(Path(ship), np.float16)
