@@ -143,7 +143,7 @@ def clutrr() -> str:
     machine = [run for run in runs_of("kinship") if run["job"] == "sound/generalization_23"]
     for k in range(2, 11):
         part = f"test_k{k}"
-        ours = [told(scores(f"clutrr-generalization_23-release-fresh-{model}-day-seed*.json", part), False) for model in (
+        ours = [told(scores(f"clutrr-generalization_23-release-*fresh-{model}-day-seed*.json", part)) for model in (
             "bilstm-attention", "gat", "edge-composition",
         )]  # fmt: skip
         own = [
