@@ -139,21 +139,32 @@ def _rows_told(count: int) -> str:
     return "" if count == 200 else f" ({count} rows)"
 
 
+def _over(tests: Sequence[dict[str, Any]], what: str) -> str:
+    """A figure of these tests over the seeds that have it."""
+    known = [test[what] for test in tests if what in test]
+    return span(known) if known else "–"
+
+
 def scenes() -> None:
     """One line per job: the published statements, then our splits."""
     runs = runs_of("scene")
     official = [run for run in runs if run["job"].startswith("official")]
     print(
-        "\n| published statements, dev | training rows | SCRATCH | best reading right | statements not in train | FLIPIT (200 rows) | one fixed scene, SCRATCH | another statement's program, SCRATCH / FLIPIT "
-        "| paper, PPO+SF from rewards | CPU-s |\n|---|---|---|---|---|---|---|---|---|---|"
+        "\n| published statements, dev | seeds | training rows | SCRATCH | best reading right | statements not in train | FLIPIT (200 rows) | one fixed scene, SCRATCH | another statement's program, SCRATCH / FLIPIT "
+        "| paper, PPO+SF from rewards | CPU-s |\n|---|---|---|---|---|---|---|---|---|---|---|"
     )
-    for run in official:
-        told = f"{run['job'].split('/')[1]}, {'without dev statements' if run['cleaned'] else 'as published'}{_taught_by(run)}"
-        scratch, flipit = run["tests"]["scratch"], run["tests"]["flipit"]
-        print(
-            f"| {told} | {run['rows']:,} | {scratch['accuracy']} | {scratch['reading']} | {scratch['new_accuracy']} ({scratch['new_rows']} rows) "
-            f"| {flipit['accuracy']}{_rows_told(flipit['rows'])} | {scratch['fixed_scene']} | {scratch.get('other_statement', '–')} / {flipit.get('other_statement', '–')} | {PAPER_SCENE[run['job']]} | {run['cpu_seconds']:.0f} |"
-        )
+    for job, cleaned, taught_by in dict.fromkeys((run["job"], run["cleaned"], _taught_by(run)) for run in official):
+        these = [run for run in official if (run["job"], run["cleaned"], _taught_by(run)) == (job, cleaned, taught_by)]
+        first, cpu = these[0], mean(run["cpu_seconds"] for run in these)
+        scratch, flipit = ([run["tests"][start] for run in these] for start in ("scratch", "flipit"))
+        cells = [
+            f"{job.split('/')[1]}, {'without dev statements' if cleaned else 'as published'}{taught_by}",
+            str(len(these)), f"{first['rows']:,}", _over(scratch, "accuracy"), _over(scratch, "reading"),
+            f"{_over(scratch, 'new_accuracy')} ({scratch[0]['new_rows']} rows)",
+            _over(flipit, "accuracy") + _rows_told(flipit[0]["rows"]), _over(scratch, "fixed_scene"),
+            f"{_over(scratch, 'other_statement')} / {_over(flipit, 'other_statement')}", PAPER_SCENE[job], f"{cpu:.0f}",
+        ]  # fmt: skip
+        print(f"| {' | '.join(cells)} |")
     own = [run for run in runs if run["job"].startswith("sound")]
     print(
         "\n| our statements, FLIPIT, 200 rows | seeds | training rows | task solved | best reading right | another statement's program | CPU-s |\n|---|---|---|---|---|---|---|"
