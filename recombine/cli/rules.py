@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def run_rules(rules: Rules, request: Request, part: str, size: int | None, out: Path | None) -> Ran:
-    """Answer a part by the rules; the answers go to a file if one is named."""
+    """Answer a part by the rules; the answers go to a file if one is named, each with the length of the rule."""
     from recombine.files import writing_text
     from recombine.models.parts import prediction_lines, scores
 
@@ -83,7 +83,7 @@ def run_rules(rules: Rules, request: Request, part: str, size: int | None, out: 
     answers = rules.answers(examples)
     if out is not None:
         with writing_text(out) as stream:
-            stream.writelines(prediction_lines(examples, answers))
+            stream.writelines(prediction_lines(examples, answers, rule=rules.length()))
     right = round(sum(scores(examples, answers)))
     return Ran(part, len(examples), right, rules.length(), rules.note())
 

@@ -67,6 +67,16 @@ def accuracy_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str]]
     return ["set", *given, *plain, "best shortcut reader", "rows in clusters", "design effect"], rows
 
 
+def rule_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: for each set that a rule answered, every given run with its accuracy and the rule's length. Else no rows."""
+    rows = []
+    for key, part in found["parts"].items():
+        if any(run["rule"] for run in part["runs"].values()):
+            runs = [(name, part["runs"][name]) for name in given_runs(found) if name in part["runs"]]
+            rows += [[key, name, run["accuracy"]["text"], run["rule"] or "no rule: each row by itself"] for name, run in runs]
+    return ["set", "answerer", "accuracy", "length of the rule"], rows
+
+
 def printed(value: Mapping[str, Any]) -> str:
     return f"{value['accuracy']:g}%" + (f" ± {value['deviation']:g}" if value["deviation"] is not None else "")
 
@@ -231,6 +241,7 @@ def status_table(found: Mapping[str, Any]) -> Table:
 
 TABLES: Mapping[str, Callable[[Mapping[str, Any]], Table]] = {
     "accuracy": accuracy_table,
+    "rules": rule_table,
     "published": published_table,
     "mistakes": mistake_table,
     "dials": dial_table,

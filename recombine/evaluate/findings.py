@@ -52,6 +52,7 @@ def _part_findings(evaluation: Evaluation, key: str) -> dict[str, Any]:
             "answered": run.answered,
             "coverage": run.coverage,
             "acted": run.is_acted,
+            "rule": run.rule,
             "accuracy": _interval(run.accuracy()),
             "accuracy_of_answered": _interval(run.answered_accuracy()),
             "statuses": run.statuses(),

@@ -26,6 +26,7 @@ from recombine.evaluate.contents import (
     known_rows,
     mistake_maps,
     published_table,
+    rule_table,
     short,
 )
 from recombine.evaluate.evaluate import Evaluation
@@ -76,6 +77,7 @@ def to_html(
     sections = [
         ("verdict", "Verdict", _verdict(found, title)),
         ("accuracy", "Accuracy", _accuracy(found)),
+        ("rules", "Rule or cases", _rules(found)),
         ("mistakes", "Mistakes", _mistakes(found, held)),
         ("dials", "Where it breaks", _dials(found)),
         ("known", "Known and new", _known(found)),
@@ -145,6 +147,18 @@ def _table(found: Mapping[str, Any]) -> str:
     beside = published_table(found)
     published = "<h3>Published on comparable sets</h3>" + table(*beside) if beside[1] else ""
     return table(header, rows) + published
+
+
+def _rules(found: Mapping[str, Any]) -> str:
+    """Runs whose answers a rule gave, beside those that answered each row."""
+    header, rows = rule_table(found)
+    if not rows:
+        return ""
+    hint = _hint(
+        "Some answers were given by a <b>rule</b>: its writer saw examples, said the rule, and a machine ran it on every row. A good rule "
+        "beside poor answers means that its writer knows the rule and does not follow it; good answers beside a poor rule, that it goes by cases."
+    )
+    return f"<h2>Rule or cases</h2>{hint}<div class='card'>{table(header, rows)}</div>"
 
 
 def _mistakes(found: Mapping[str, Any], held: Set[Cell]) -> str:

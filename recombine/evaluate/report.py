@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.evaluate.answerers import SHORTCUT
+from recombine.evaluate.contents import rule_table
 from recombine.evaluate.evaluate import Evaluation
 from recombine.evaluate.findings import findings
 from recombine.evaluate.page import EXAMPLES, to_html
@@ -47,6 +48,10 @@ def to_markdown(found: Mapping[str, Any], title: str) -> str:
         for name, run in _ordered(part["runs"], found["baselines"]):
             a = run["accuracy"]
             lines.append(f"| {key} | {_plain(name)} | {a['text']} | {a['rows']:,} | {a['clusters']:,} |")
+    header, rules = rule_table(found)
+    if rules:
+        told = [f"| {' | '.join(map(_plain, row))} |" for row in (header, *rules)]
+        lines += ["", "## Rule or cases", "", told[0], "|---|---|---|---|", *told[1:]]
     lines += ["", "## Named mistakes", ""]
     for key, part in found["parts"].items():
         for name, run in part["runs"].items():

@@ -17,8 +17,8 @@ from recombine.evaluate.statistics import Interval, Threshold, interval, thresho
 
 LONGEST_ANSWER = 100_000
 """Characters of an answer that are looked at; what is longer is unparsable."""
-
-
+LONGEST_RULE = 200
+"""Characters of what a file says about the length of its rule."""
 MOST_BINS = 12
 """Points of a curve over a dial."""
 
@@ -50,6 +50,8 @@ class Run:
     examples: Sequence[Example] = field(default=(), repr=False)
     asked: int = 0
     """How many rows there were to answer; more than the records if missing rows were left out."""
+    rule: str = ""
+    """How long the rule is that gave all answers (`recombine rules`); empty if each row was answered by itself."""
 
     @property
     def key(self) -> str:
@@ -166,7 +168,14 @@ def score_run(
             records.append(record)
             kept.append(i)
     examples: Sequence[Example] = rows if len(kept) == len(rows) else Picked(rows, kept)
-    return Run(name, family.NAME, split, part, family.SPLITS[split].axis, records, examples, len(rows))
+    return Run(name, family.NAME, split, part, family.SPLITS[split].axis, records, examples, len(rows), _rule_of(answers))
+
+
+def _rule_of(answers: Sequence[Answer]) -> str:
+    """The rule's length that every given answer names, if all name the same."""
+    named = [given.more.get("rule") for given in answers if given.status != "missing"]
+    is_one = bool(named) and isinstance(named[0], str) and all(rule == named[0] for rule in named)
+    return str(named[0])[:LONGEST_RULE] if is_one else ""
 
 
 @dataclass(frozen=True)

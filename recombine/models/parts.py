@@ -95,7 +95,7 @@ def scores(examples: Sequence[Example], answers: Sequence[str]) -> list[float]:
     ]
 
 
-def prediction_lines(examples: Sequence[Example], answers: Sequence[str]) -> Iterator[str]:
-    """`answers.jsonl`: one {"id", "answer"} per line, as `recombine evaluate` reads them."""
+def prediction_lines(examples: Sequence[Example], answers: Sequence[str], **more: str) -> Iterator[str]:
+    """`answers.jsonl`: one {"id", "answer"} per line, as `recombine evaluate` reads them; `more` stands in every line."""
     for example, answer in zip(examples, answers, strict=True):
-        yield json.dumps({"id": example.id, "answer": answer}, ensure_ascii=False) + "\n"
+        yield json.dumps({"id": example.id, "answer": answer, **more}, ensure_ascii=False) + "\n"

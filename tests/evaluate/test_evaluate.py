@@ -269,3 +269,18 @@ def test_notebooks_show_examples_and_sets(name: str) -> None:
     assert "<script" not in shown
     assert data[5].id not in data._repr_html_()
     assert data[4].id in data._repr_html_()
+
+
+def test_a_rule_is_named_only_if_every_answer_names_the_same(tmp_path: Path) -> None:
+    generate("scan", tmp_path / "data", split="simple", part="test", size=30)
+    ids = [example.id for example in recombine.load(str(tmp_path / "data"), part="test")]
+
+    def rule_of(rules: list[object]) -> str:
+        answers = {name: Answer(name, "I_JUMP", None, {"rule": rule}) for name, rule in zip(ids, rules, strict=True)}
+        (run,) = (run for run in evaluate(tmp_path / "data", {"x": answers}).runs if run.name == "x")
+        return run.rule
+
+    assert rule_of(["12 slots"] * 30) == "12 slots"
+    assert rule_of(["12 slots"] * 29 + ["13 slots"]) == ""
+    assert rule_of([["a list"]] * 30) == rule_of([None] * 30) == ""
+    assert len(rule_of(["<b>" * 1_000] * 30)) == 200

@@ -148,7 +148,16 @@ def test_an_endpoint_is_asked_once_and_its_rule_is_run(server: Any, tmp_path: Pa
     assert found["rows"] == 20 and found["right"] >= 18
     assert f"{found['right']} of 20 right" in told
     step = next(line for line in told.splitlines() if line.startswith("next: recombine ")).removeprefix("next: recombine ")
-    assert main(step.split()) == 0
+    direct = tmp_path / "direct.jsonl"
+    rows = [{**json.loads(line), "answer": "aunt"} for line in (out / "answers.jsonl").read_text().splitlines()]
+    direct.write_text("".join(json.dumps({"id": row["id"], "answer": row["answer"]}) + "\n" for row in rows))
+    assert main([*step.split(), "--answers", f"direct={direct}"]) == 0
+    report = Path(step.split()[-1])
+    told = json.loads((report / "report.json").read_text())["parts"]["clutrr/generalization_23/test_k3"]["runs"]
+    assert told["answers"]["rule"] == found["length"] and told["direct"]["rule"] == ""
+    page = (report / "index.html").read_text()
+    assert "Rule or cases" in page and found["length"] in page and "no rule: each row by itself" in page
+    assert f"| {found['length']} |" in (report / "report.md").read_text()
     assert "sk-test-key" not in "".join(path.read_text() for path in out.glob("*.*"))
 
 
