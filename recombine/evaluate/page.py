@@ -116,8 +116,9 @@ def _verdict(found: Mapping[str, Any], title: str) -> str:
     first, *others = verdict(found)
     partial = "".join(f"<p class='bad'>{escape(line)}</p>" for line in coverage_lines(found))
     rows = sum(next(iter(part["runs"].values()))["asked"] for part in found["parts"].values())
+    sets = len(found["parts"])
     return (
-        f"<h1>{escape(title)}</h1><p class='soft small'>{rows:,} rows in {len(found['parts'])} sets</p>{partial}"
+        f"<h1>{escape(title)}</h1><p class='soft small'>{rows:,} rows in {sets} set{'s' * (sets > 1)}</p>{partial}"
         f"<p class='verdict'>{escape(first)}</p>{''.join(f'<p>{escape(line)}</p>' for line in others)}"
         + _hint(
             "Accuracy is strict: whatever is no right answer counts as wrong. Intervals are 95 %. They account for <b>clusters</b>: "
