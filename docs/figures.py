@@ -100,7 +100,10 @@ RUNS = {
     "GCN-LSTM, day": ("reascan-all-release-gcn-lstm-day-seed0.json", "#3d6fb6"),
     "GCN-LSTM, day, target loss": ("reascan-all-release-gcn-lstm-target_weight-0.3-day-seed0.json", "#c8453c"),
     "small Transformer, day": ("reascan-all-release-grounded-transformer-day-seed0.json", "#8a5fb0"),
-    "small Transformer, day, target loss": ("reascan-all-release-grounded-transformer-target_weight-0.3-day-seed0.json", "#4aa3a8"),
+    "small Transformer, day, target loss": (
+        "reascan-all-release-grounded-transformer-target_weight-0.3-day-seed0.json",
+        "#4aa3a8",
+    ),
     "GCN-LSTM, hour": ("reascan-all-release-gcn-lstm-hour-seed0.json", "#3f8f5a"),
     "M-LSTM, hour": ("reascan-all-release-mlstm-hour-seed0.json", "#d8a927"),
 }
