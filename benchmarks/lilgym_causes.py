@@ -49,6 +49,7 @@ GROUPS: dict[str, Group] = {
         "forced stops imitated": {"forcing": "imitate"},
         "no stop forcing": {"forcing": "none"},
         "a pretrained encoder reads the statement": MINILM,
+        "encoder, and forced stops gain at least one deviation": {**MINILM, "forced_floor": 1.0},
     }),
     "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
     "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
