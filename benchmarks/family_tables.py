@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from lilgym_causes import BOTH
 from machine_tables import PAPER_GSCAN, TESTS, begins_again_above, runs_of
 
 from recombine.files import write_text
@@ -165,6 +166,8 @@ def lilgym() -> str:
         kind, start = name.lower().split("-")
         published = [f"{PAPER[algorithm, 'C+BERT'][place][0]:.1f}" for algorithm in ("PPO", "PPO+SF")]
         ours = [_trained(f"lilgym-{kind}-{start}-official-{label}.json", causes, env, label) for label in ("ppo", "sf")]
+        longest = [g for g in causes.values() if g["env"] == env and any(r["change"] == BOTH for r in g["records"])][-1:]
+        best = told([100 * r["tests"]["dev"] for g in longest for r in g["records"] if r["change"] == BOTH])
         small = told(
             [100 * r["tests"]["dev"] for r in causes.get("cbert", {}).get("records", []) if causes["cbert"]["env"] == env]
         )
@@ -173,9 +176,10 @@ def lilgym() -> str:
                   if run["job"] == f"official/{kind}" and run["cleaned"] and bool(run.get("labels")) == labels])
             for labels in (False, True)
         ]  # fmt: skip
-        lines.append([name, *published, *ours, small, *machine])
+        lines.append([name, *published, *ours, best, small, *machine])
     return table(
-        ["dev", "PPO, C+BERT, published", "PPO+SF", "PPO, set policy, ours", "PPO+SF, set policy, ours", "PPO+SF, C+BERT with MiniLM, ours",
+        ["dev", "PPO, C+BERT, published", "PPO+SF", "PPO, set policy, ours", "PPO+SF, set policy, ours",
+         "the same with MiniLM and stops that keep an advantage", "PPO+SF, C+BERT with MiniLM, ours",
          "scene machine from programs", "from labelled scenes"], lines,
     )  # fmt: skip
 
