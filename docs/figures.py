@@ -110,11 +110,14 @@ RUNS = {
 """Line -> file and colour; a file that is not there has no line."""
 MILLION, LEFT, TOP, WIDE, HIGH = 1_000_000, 60, 30, 560, 260
 MOST_VISITS = 3.5
+APART = 15
+"""The least distance of two labels at the same place."""
 
 
 def curves() -> str:
     """Exact match on validation rows after each epoch, over millions of row visits."""
-    parts = []
+    parts: list[str] = []
+    labels: list[tuple[float, float]] = []
     for percent in range(0, 101, 20):
         y = TOP + HIGH - HIGH * percent / 100
         parts.append(f'<path d="M{LEFT} {y:g}h{WIDE}" stroke="{LINE}" stroke-width="0.7"/>')
@@ -135,10 +138,13 @@ def curves() -> str:
         parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in placed]
         x, y = placed[-1]
+        while any(abs(y - other) < APART for at, other in labels if at == x):
+            y += 1
+        labels.append((x, y))
         parts.append(
-            f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" font-size="12" fill="{TEXT}">{escape(name)} {points[-1][1]:.0f} %</text>'
+            f'<text x="{x + 8:.1f}" y="{y + 4:.1f}" font-size="12" fill="{TEXT}"><tspan fill="{color}">●</tspan> {escape(name)} {points[-1][1]:.0f} %</text>'
         )
-    width, height = LEFT + WIDE + 200, TOP + HIGH + 50
+    width, height = LEFT + WIDE + 240, TOP + HIGH + 50
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'font-family="Inter, Helvetica, Arial, sans-serif" role="img"><rect width="100%" height="100%" fill="{PAPER}"/>{"".join(parts)}'
