@@ -36,8 +36,7 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
     from recombine.cli.requests import options_of
     from recombine.evaluate.budget import Budget, Caps
     from recombine.files import Kind, own_folder, read_text, write_json, write_text
-    from recombine.models.machines import fit_rows
-    from recombine.models.parts import Request
+    from recombine.models.parts import Request, fit_rows
     from recombine.models.rulebook import open_book
 
     for name, value in REFUSED.items():

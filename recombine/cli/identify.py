@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.cli.train import request_of
     from recombine.files import Kind, holds, own_file, write_json
     from recombine.models.identification import identify
-    from recombine.models.machines import fit_rows
+    from recombine.models.parts import fit_rows
     from recombine.models.sequence_machine import Entry, SequenceMachineConfig, alphabet_of, pairs_of, sides
     from recombine.models.sequence_machine_train import one_search
 

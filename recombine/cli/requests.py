@@ -60,7 +60,11 @@ def options_of(arguments: argparse.Namespace) -> dict[str, object]:
 def request_words(arguments: argparse.Namespace, *, with_part: bool = True) -> str:
     """The words that say which rows, as they were given, ready to be pasted: ` --split length --seed 3`."""
     given = [("--split", arguments.split), ("--part", arguments.part if with_part else None), ("--recipe", arguments.recipe)]
-    given += [("--seed", arguments.seed or None), *(("--set", word) for word in arguments.options)]
+    given += [
+        ("--seed", arguments.seed or None),
+        ("--hold-out", arguments.hold_out),
+        *(("--set", word) for word in arguments.options),
+    ]
     return "".join(f" {name} {shlex.quote(str(value))}" for name, value in given if value is not None)
 
 

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the prompt, or run the rules."""
     from recombine.cli.train import request_of
     from recombine.files import own_file, read_text
-    from recombine.models.machines import fit_rows
+    from recombine.models.parts import fit_rows
     from recombine.models.rulebook import open_book
 
     if not arguments.lexicon and (arguments.out or arguments.test or arguments.size):

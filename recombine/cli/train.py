@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="a model's name (`recombine train list` shows them)")
     parser.add_argument("--data", metavar="D", help="a family's name, or a folder")
     add_request(parser, several=False)
+    parser.add_argument("--size", type=whole_number, metavar="N", help="learn from so many rows of the part (default: all)")
     parser.add_argument("--validation", metavar="P", help="the part to stop by (default: validation, or a tenth held out)")
     parser.add_argument("--out", metavar="RUN", help="the run's folder; taken up again if it exists")
     parser.add_argument("--run-seed", type=whole_number, default=0, metavar="K", help="seed of weights, order and dropout")
@@ -64,6 +65,8 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         from recombine.rl.command import run_ppo
 
         return run_ppo(arguments, _pairs(arguments.settings))
+    if arguments.env:
+        raise UsageError(f"--env is for ppo, and {shown(arguments.model)} is not: leave it out.")
     if not arguments.data or not arguments.out:
         raise UsageError("train needs --data (a family or a folder) and --out (the run's folder).")
     if arguments.model in MACHINES:
@@ -79,7 +82,8 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     plan = plan_for(arguments.model, _pairs(arguments.settings), arguments.run_seed)
     out = own_folder(arguments.out, RUN_FOLDER)
     as_columns = issubclass(find_model(arguments.model)[0], ColumnModel)
-    learning = learning_parts(request_of(arguments), arguments.part, arguments.validation, as_columns)
+    request = replace(request_of(arguments), size=arguments.size)
+    learning = learning_parts(request, arguments.part, arguments.validation, as_columns)
     with reporting(out if arguments.tensorboard else None, plan.training.epochs) as report:
         result = train(replace(plan, data=learning.note), learning.fit, learning.validation, out, report, arguments.device)
     say(f"best validation score {100 * result.best:.2f} % after epoch {result.best_epoch} of {result.epochs}; {result.stopped}")
@@ -91,7 +95,8 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _run_machine(arguments: argparse.Namespace) -> dict[str, Any]:
     """Train a machine; print what it cost, what is built in, what is learnt, and its lexicon."""
-    from recombine.models.machines import fit_rows, train_machine
+    from recombine.models.machines import train_machine
+    from recombine.models.parts import fit_rows
 
     if arguments.tensorboard or arguments.device != "cpu" or arguments.validation:
         raise UsageError(
@@ -102,7 +107,7 @@ def _run_machine(arguments: argparse.Namespace) -> dict[str, Any]:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
-    rows = fit_rows(request_of(arguments), arguments.part)
+    rows = fit_rows(replace(request_of(arguments), size=arguments.size), arguments.part)
     machine, result = train_machine(
         arguments.model, _pairs(arguments.settings), rows, Path(arguments.out), arguments.run_seed, progress
     )

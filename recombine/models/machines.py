@@ -24,7 +24,6 @@ from recombine.schemas import anything, check, mapping, number, record, text, wh
 if TYPE_CHECKING:
     from recombine.core import Example
     from recombine.data.datasets import Dataset
-    from recombine.models.parts import Request
 
 RUN, RESULT, PROGRESS = "run.json", "result.json", "progress"
 """`progress` is the beginning of the name of the file in which a machine keeps what an unfinished run has done."""
@@ -144,16 +143,6 @@ def find_machine(name: str) -> type[Machine]:
 def _member(path: str) -> Any:
     module, _, member = path.partition(":")
     return getattr(importlib.import_module(module), member)
-
-
-def fit_rows(request: Request, part: str | None) -> Dataset:
-    """The rows that a machine learns from: the named part, else `fit` where the split has it, else `train`."""
-    if part is None:
-        try:
-            return request.load("fit")
-        except UsageError:
-            return request.load("train")
-    return request.load(part)
 
 
 def train_machine(

@@ -10,18 +10,19 @@ from typing import Any
 
 from recombine.core import Batch, Example
 from recombine.data.datasets import Dataset, load
-from recombine.errors import UsageError
+from recombine.errors import UsageError, shown
 
 
 @dataclass(frozen=True)
 class Request:
-    """A family or folder, a split, the data's seed, recipe and options."""
+    """A family or folder, a split, the data's seed, recipe and options; `size`: rows to learn from, None for all of them."""
 
     source: str
     split: str | None = None
     seed: int = 0
     recipe: str | None = None
     options: Mapping[str, object] | None = None
+    size: int | None = None
 
     def load(self, part: str, size: int | None = None) -> Dataset:
         """One part."""
@@ -57,10 +58,10 @@ def learning_parts(
 
     Without a validation part, a tenth of the fitted rows, drawn by name, is held out (then as examples); the note says so.
     """
-    first = _first(request, [fit] if fit else ["fit", "train"])
+    first = fit_rows(request, fit)
     rows: list[Example] | Columns
     try:
-        held = list(_first(request, [validation or "validation"]))
+        held = list(request.load(validation or "validation"))
         named = validation or "validation"
         rows = Columns(tuple(first.batches())) if as_columns else list(first)
     except UsageError:
@@ -77,14 +78,20 @@ def learning_parts(
     return Learning(rows, held, note)
 
 
-def _first(request: Request, parts: list[str]) -> Dataset:
-    """The first of these parts that exists; the last one's error if none does."""
-    for part in parts[:-1]:
+def fit_rows(request: Request, part: str | None) -> Dataset:
+    """The rows to learn from: the named part, else `fit` where the split has it, else `train`; as many as the request says."""
+    if request.size is not None and Path(request.source).is_dir():
+        raise UsageError(
+            f"--size {request.size:,} is for a family's rows; {shown(request.source)} is a folder, which is learnt from whole. "
+            f"`recombine generate --size train={request.size}` makes a smaller one."
+        )
+    if part is None:
         try:
-            return request.load(part)
+            request.load("fit")
+            part = "fit"
         except UsageError:
-            continue
-    return request.load(parts[-1])
+            part = "train"
+    return request.load(part, request.size)
 
 
 def scores(examples: Sequence[Example], answers: Sequence[str]) -> list[float]:

@@ -14,11 +14,20 @@ from recombine.rl.report import mistake_lines
 from recombine.rl.tasks import Task
 from recombine.rl.train import REPORT, Plan, plan_for, train
 
+REFUSED = ("part", "seed", "recipe", "hold_out", "options", "size", "validation")
+"""Words of `recombine train` that say which rows other models learn from."""
+
 
 def plan_of(arguments: argparse.Namespace, changes: dict[str, object]) -> Plan:
     """The plan that the words ask for; `--data` is a folder of published files, absent for embedded statements."""
     if not arguments.env or not arguments.out:
         raise UsageError("train ppo needs --env (TowerScratch, …) and --out (the run's folder).")
+    for name in REFUSED:
+        if getattr(arguments, name):
+            word = "--set" if name == "options" else "--" + name.replace("_", "-")
+            raise UsageError(
+                f"train ppo takes no {word}: its rows are --split, or --data with --with train_rows=N and test_rows=N."
+            )
     files = arguments.data or ""
     if files and not Path(files).is_dir():
         raise UsageError(f"--data {shown(files)} is no folder of published lilGym files; leave it out for embedded statements.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,25 @@ def test_train_on_a_folder_holds_out_a_tenth(tmp_path: Path) -> None:
     assert "held out" in note["validation"]
 
 
+def test_size_says_how_many_rows_are_learnt_from(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    words = ["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", str(run), *TINY]
+    assert main([*words, "--size", "50"]) == 0
+    note = json.loads((run / "run.json").read_text())["data"]
+    assert (note["part"], note["rows"], note["validation_rows"]) == ("scan@1/release/simple_p1/fit/0", 50, 20)
+    assert main([*words, "--size", "51"]) == 2
+
+
+def test_the_printed_next_command_keeps_what_was_held_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--data", "scan", "--split", "hold_out", "--hold-out", "command_length >= 4", "--size", "40"]
+    assert main(["train", "gru", *words, "--out", str(tmp_path / "run"), *TINY]) == 0
+    following = capsys.readouterr().out.split("next: recombine ")[1]
+    assert "--hold-out 'command_length >= 4'" in following
+    assert main([*shlex.split(following), "--size", "5"]) == 0
+    following = capsys.readouterr().out.split("next: recombine ")[1].splitlines()[0]
+    assert main(shlex.split(following)) == 0
+
+
 def test_reproduce_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "list"]) == 0
     assert "clutrr-table4" in capsys.readouterr().out
@@ -56,6 +76,9 @@ def test_reproduce_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["train", "gru", "--data", "scan", "--out", "x", "--with", "units=many"], "integer"),
         (["train", "gat", "--data", "scan", "--split", "simple_p1", "--out", "x"], "story"),
         (["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--device", "abacus"], "device"),
+        (["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--size", "190"], "exactly 189 rows"),
+        (["train", "gru", "--data", ".", "--out", "x", "--size", "5"], "recombine generate --size train=5"),
+        (["train", "gru", "--data", "scan", "--out", "x", "--env", "TowerScratch"], "--env is for ppo"),
         (["predict", "nowhere", "--data", "scan", "--out", "x"], "not a run"),
         (["reproduce", "nacs-table12"], "nacs-table1"),
     ],

@@ -67,6 +67,9 @@ def test_command_trains_tests_and_reports(tmp_path: Path, capsys: Any) -> None:
     assert main(["watch", str(tmp_path / "run"), "--index", "99999", "--out", str(tmp_path / "film.gif")]) == 2
     assert main(["train", "ppo", "--out", str(tmp_path / "run2")]) == 2
     assert main(["train", "ppo", "--env", "TowerScrach", "--out", str(tmp_path / "run2")]) == 2
+    capsys.readouterr()
+    assert main(["train", "ppo", "--env", "TowerScratch", "--size", "50", "--out", str(tmp_path / "run2")]) == 2
+    assert "train ppo takes no --size" in capsys.readouterr().err
     assert not (tmp_path / "run2").exists()
 
 
