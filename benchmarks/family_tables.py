@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean, stdev
@@ -63,7 +64,7 @@ def sequences() -> str:
     lines = []
     published = {family: dict(zip(TASKS, MAIN[family]["gru-attn"].split(), strict=True)) for family in ("scan", "nacs")}
     runs = [run for run in runs_of("sequence") if not run["settings"]]
-    for split in dict.fromkeys([*TASKS, *(run["split"] for run in runs)]):
+    for split in dict.fromkeys([*TASKS, *(run["split"] for run in runs if not re.search(r"_(num|p)\d", run["split"]))]):
         cells = [split]
         for family in ("scan", "nacs"):
             longer = scores(f"{family}-{split}-gru-attn-75-epochs-seed*.json")

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from recombine.models.tables_nacs import EXTRAS, JUMPS, MAIN, TASKS
+
 HERE = Path(__file__).parent.parent / "docs" / "results"
 PAPER_SEQUENCE = {
-    "simple": ("100.0", "99.8"),
-    "length": ("18.1", "17.2"),
-    "addprim_turn_left": ("59.1", "55.9"),
-    "addprim_jump": ("12.5", "0.0"),
+    **{split: [MAIN[family]["gru-attn"].split()[i] for family in ("scan", "nacs")] for i, split in enumerate(TASKS)},
+    **{
+        f"nacs_jump_num{n}": [JUMPS[family]["gru-attn"].split()[i] for family in ("scan", "nacs")] for i, n in enumerate(EXTRAS)
+    },
 }
 """GRU with attention in the NACS paper: SCAN, NACS."""
 FIRST_RULE = 0.1
@@ -52,13 +55,18 @@ def runs_of(name: str) -> list[dict[str, Any]]:
     return json.loads(path.read_text())["runs"] if path.is_file() else []
 
 
+def kind_of(split: str) -> str:
+    """A split's name without the number of its sample: five samples are one line."""
+    return re.sub(r"_rep\d+$", "", split)
+
+
 def sequence() -> None:
     """One line per split."""
     print("| split | seeds | SCAN | NACS | GRU +Attn in the paper | CPU-s to learn | slots |\n|---|---|---|---|---|---|---|")
     runs = [run for run in runs_of("sequence") if not run["settings"]]
-    for split in dict.fromkeys(run["split"] for run in runs):
-        these = [run for run in runs if run["split"] == split]
-        paper = " / ".join(PAPER_SEQUENCE.get(split, ("–",)))
+    for split in dict.fromkeys(kind_of(run["split"]) for run in runs):
+        these = [run for run in runs if kind_of(run["split"]) == split]
+        paper = " / ".join(value.split("±")[0] for value in PAPER_SEQUENCE.get(split, ("–",)))
         cpu = f"{min(r['cpu_seconds'] for r in these):.0f}–{max(r['cpu_seconds'] for r in these):.0f}"
         scores = " | ".join(span([run[family] for run in these]) for family in ("scan", "nacs"))
         print(f"| {split} | {len(these)} | {scores} | {paper} | {cpu} | {max(r['slots'] for r in these)} |")

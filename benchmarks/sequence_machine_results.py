@@ -3,18 +3,23 @@
 One record per split and seed; a record that is there already is not made again, so a killed run goes on.
 
   python benchmarks/sequence_machine_results.py --out docs/results/machine-sequence.json --seeds 5 [--splits length,…] [--files MCD]
+  python benchmarks/sequence_machine_results.py --splits sampled --seeds 5     # few-shot, fillers, added jumps, shares of the commands
+
+A split that is one of five samples (`fewshot_num8_rep3`) runs once, with the seed of its place: the five are five seeds of one row.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from recombine.data.datasets import load
+from recombine.families import family as find_family
 from recombine.files import read_json, write_json
 from recombine.models.machines import train_machine
 from recombine.models.parts import scores
@@ -24,6 +29,25 @@ SPLITS = (
     "length", "addprim_jump", "template_around_right", "simple", "addprim_turn_left", "template_jump_around_right", "template_right",
     "template_opposite_right",
 )  # fmt: skip
+
+
+SAMPLED = "sampled"
+"""Stands for all splits with a number in their name."""
+
+
+def splits_of(words: str) -> list[str]:
+    """The splits that `--splits` asks for."""
+    return (
+        [name for name in find_family("scan").SPLITS if re.search(r"_(num|p)\d", name)]
+        if words == SAMPLED
+        else words.split(",")
+    )
+
+
+def runs_with(split: str, seed: int) -> bool:
+    """Whether a split has a run of this seed: `…_rep3` has that of seed 2 alone."""
+    place = re.search(r"_rep(\d+)$", split)
+    return place is None or int(place[1]) == seed + 1
 
 
 def run(split: str, seed: int, files: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -65,8 +89,10 @@ def main() -> None:
         "runs": [],
     }  # fmt: skip
     for seed in range(arguments.seeds):
-        for split in arguments.splits.split(","):
-            if any((r["split"], r["seed"], r["settings"]) == (split, seed, settings) for r in found["runs"]):
+        for split in splits_of(arguments.splits):
+            if not runs_with(split, seed) or any(
+                (r["split"], r["seed"], r["settings"]) == (split, seed, settings) for r in found["runs"]
+            ):
                 continue
             found["runs"].append(run(split, seed, arguments.files, settings))
             write_json(out, found)
