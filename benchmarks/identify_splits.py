@@ -18,7 +18,8 @@ from recombine.models.sequence_machine_train import one_search
 
 SPLITS = (
     "length", "addprim_jump", "template_around_right", "template_opposite_right", "template_right", "addprim_turn_left",
-    "template_jump_around_right", "simple",
+    "template_jump_around_right", "simple", "filler_num0", "filler_num1", "filler_num2", "filler_num3", "fewshot_num1_rep1",
+    "addprim_complex_jump_num1_rep1", "nacs_jump_num1",
 )  # fmt: skip
 OUT = Path(__file__).parent.parent / "docs" / "results" / "identify-scan.json"
 
