@@ -137,7 +137,7 @@ def curves() -> str:
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
         parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in placed]
-        x, y = placed[-1]
+        x, y = placed[-1] if placed[-1][0] > LEFT + WIDE / 2 else (LEFT, TOP + HIGH / 2)  # short lines: their names stand above
         while any(abs(y - other) < APART for at, other in labels if at == x):
             y += 1
         labels.append((x, y))
