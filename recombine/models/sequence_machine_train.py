@@ -59,11 +59,12 @@ def train(task: Task) -> tuple[SequenceMachine, dict[str, Any]]:
         check(done, SHAPE, shown(str(path)))
     spent: dict[str, float] = {"seconds": done["seconds"], "cpu_seconds": done["cpu_seconds"]}
     found: list[dict[str, Any]] = done["searches"]
-    for turn in range(len(found), task.config.searches):
+    while is_more_wanted(found, task.config):
+        turn = len(found)
         found.append(one_search(pairs, alphabet, task.config, task.seed, turn))
         told = found[-1]
         task.say(
-            f"search {turn + 1}/{task.config.searches}: {told['wrong']:,} of {told['rows']:,} training commands wrong, "
+            f"search {turn + 1}/{max(turn + 1, task.config.searches)}: {told['wrong']:,} of {told['rows']:,} training commands wrong, "
             f"prior {told['price']:.1f} nats, {told['changes']} changes"
         )
         now = {
@@ -76,6 +77,13 @@ def train(task: Task) -> tuple[SequenceMachine, dict[str, Any]]:
     machine = SequenceMachine(task.config, alphabet, lexicon, Syntax.learn(pairs, lexicon, task.config))
     kept = [{name: value for name, value in one.items() if name != "lexicon"} for one in found]
     return machine, {"spent": spent, "searches": kept, "training_commands_wrong": best["wrong"]}
+
+
+def is_more_wanted(found: list[dict[str, Any]], config: SequenceMachineConfig) -> bool:
+    """Whether another search follows: always up to `searches`, then as long as none of them explains half of the commands."""
+    if len(found) < config.searches:
+        return True
+    return len(found) < config.most_searches and all(2 * one["wrong"] > one["rows"] for one in found)
 
 
 def one_search(pairs: list[Pair], alphabet: Alphabet, config: SequenceMachineConfig, seed: int, turn: int) -> dict[str, Any]:

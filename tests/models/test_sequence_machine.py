@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -151,6 +152,20 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_machine(tmp_path: Path) -> No
     train_machine("sequence-machine", settings, rows, tmp_path / "b", 3, told.append)
     assert (tmp_path / "a" / "machine.json").read_bytes() == (tmp_path / "b" / "machine.json").read_bytes()
     assert not (tmp_path / "a" / "progress.json").exists()
+
+
+def test_further_searches_follow_while_most_commands_stay_unexplained(tmp_path: Path) -> None:
+    rows = Few.of("addprim_jump", 4)
+    turned = Few(replace(example, answer=other.answer) for example, other in zip(rows, [*rows[1:], rows[0]], strict=True))
+    turned.job = rows.job
+    told: list[str] = []
+    settings = {"searches": 1, "most_searches": 3, "per_length": 9}
+    _, trained = train_machine("sequence-machine", settings, turned, tmp_path / "a", 0, told.append)
+    assert len(told) == 3, "answers of other commands have no lexicon, so every search is made"
+    assert trained.figures["training_commands_wrong"] > len(rows) / 2
+    told.clear()
+    train_machine("sequence-machine", settings, Few.of("addprim_jump", 4), tmp_path / "b", 0, told.append)
+    assert len(told) == 1, "the first search explains the rows"
 
 
 def _after_first(stop):  # type: ignore[no-untyped-def]
