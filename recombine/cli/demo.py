@@ -1,4 +1,4 @@
-"""A first look: a gallery of puzzles to play with in the browser, and a report of what simple baselines score."""
+"""A first look: a gallery of puzzles to play with in the browser, and a report of simple baselines and learnt machines."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def _make(arguments: argparse.Namespace) -> dict[str, Any]:
     puzzles, errors = _gallery(arguments.seed)
     made = f"Made by recombine {__version__} with seed {arguments.seed}."
     write_text(out / "index.html", to_html(puzzles, report="report/index.html", made=made))
-    _tell(f"You can open {out / 'index.html'} now. The report of the baselines follows.")
+    _tell(f"You can open {out / 'index.html'} now. The report of baselines and machines follows.")
     evaluations = []
     for name in FAMILIES if arguments.all else [name for name in FAMILIES if name in REPORTED]:
         evaluation, wrong = _baselines(name, out / "data" / name, arguments.size, arguments.seed)
         evaluations.append(evaluation)
         errors += wrong
-    write_report(join_evaluations(evaluations), out / "report", "What simple baselines score", examples=60)
+    write_report(join_evaluations(evaluations), out / "report", "Simple baselines and learnt machines", examples=60)
     if errors:
         _tell(f"{errors} rows are wrong.")
     _tell(f"open {out / 'index.html'}")

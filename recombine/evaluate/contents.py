@@ -115,6 +115,11 @@ def known_rows(found: Mapping[str, Any]) -> list[charts.DotRow]:
     return rows
 
 
+def told_p(p: float) -> str:
+    """A p-value to print. A very small one has a bound, because its digits mean nothing."""
+    return "< 0.001" if p < 0.001 else f"{p:.3g}"
+
+
 def comparison_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of the comparisons by set."""
     rows = []
@@ -122,9 +127,9 @@ def comparison_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str
         few = f"too few clusters: {c['clusters']}"
         span = f"[{100 * c['low']:+.1f}, {100 * c['high']:+.1f}]" if c["low"] is not None else few
         told = "tied" if c["holm"] >= 0.05 else f"{c['a'] if c['difference'] > 0 else c['b']} is better"
-        p = f"{c['decisive_p']:.3g} ({c['decided_by']})"
+        p = f"{told_p(c['decisive_p'])} ({c['decided_by']})"
         only = f"{c['only_a']} / {c['only_b']}"
-        rows.append([c["part"], c["a"], c["b"], f"{100 * c['difference']:+.1f}", span, only, p, f"{c['holm']:.3g}", told])
+        rows.append([c["part"], c["a"], c["b"], f"{100 * c['difference']:+.1f}", span, only, p, told_p(c["holm"]), told])
     return ["set", "a", "b", "a − b", "95 %", "only a / only b right", "p", "Holm p", "verdict"], rows
 
 

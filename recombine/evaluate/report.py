@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.evaluate.answerers import SHORTCUT
-from recombine.evaluate.contents import rule_table
+from recombine.evaluate.contents import rule_table, told_p
 from recombine.evaluate.evaluate import Evaluation
 from recombine.evaluate.findings import findings
 from recombine.evaluate.page import EXAMPLES, to_html
@@ -52,15 +52,18 @@ def to_markdown(found: Mapping[str, Any], title: str) -> str:
     if rules:
         told = [f"| {' | '.join(map(_plain, row))} |" for row in (header, *rules)]
         lines += ["", "## Rule or cases", "", told[0], "|---|---|---|---|", *told[1:]]
-    lines += ["", "## Named mistakes", ""]
-    for key, part in found["parts"].items():
-        for name, run in part["runs"].items():
-            if run["mistakes"] and name not in found["baselines"]:
-                lines.append(f"- {key}, {_plain(name)}: {run['mistakes'][0]['sentence']}.")
-    for c in found["comparisons"]:
-        lines.append(
-            f"- {c['part']}: {_plain(c['a'])} − {_plain(c['b'])} = {100 * c['difference']:+.1f} points (Holm p = {c['holm']:.3g})."
-        )
+    mistakes = [
+        f"- {key}, {_plain(name)}: {run['mistakes'][0]['sentence']}."
+        for key, part in found["parts"].items()
+        for name, run in part["runs"].items()
+        if run["mistakes"] and name not in found["baselines"]
+    ]
+    compared = [
+        f"- {c['part']}: {_plain(c['a'])} − {_plain(c['b'])} = {100 * c['difference']:+.1f} points (Holm p {told_p(c['holm'])})."
+        for c in found["comparisons"]
+    ]
+    for title, listed in (("Named mistakes", mistakes), ("Comparisons", compared)):
+        lines += ["", f"## {title}", "", *listed] if listed else []
     return "\n".join([*lines, ""])
 
 

@@ -146,7 +146,9 @@ def _baselines(report: str) -> str:
     if not report:
         return ""
     return (
-        "<h2>How far simple baselines get</h2><p>No model was trained for this page. These answerers read nothing, or little: the commonest "
-        "answer, the most similar training example, and each careless reader. A model must beat them before its score is news.</p>"
-        f"<p><a href='{escape(report, quote=True)}'>Open the report of the baselines</a></p>"
+        "<h2>How far simple baselines get</h2><p>These answerers read nothing, or little: the commonest answer, the most similar training "
+        "example, and each careless reader. A model must beat them before its score is news.</p>"
+        "<p>Beside them stand the <b>learnt machines</b> that come with the package. They learnt what each word means from the training rows. How to "
+        "read a command is built into them, so they show that a split can be solved, not what a network learns.</p>"
+        f"<p><a href='{escape(report, quote=True)}'>Open the report of baselines and machines</a></p>"
     )

@@ -180,10 +180,9 @@ class KinshipMachine:
         return [self.answer(example) for example in examples]
 
     def sizes(self) -> dict[str, int]:
-        """Parameters that are not zero: of the reader's weights and meanings, of inverses, of genders, of rules."""
-        return {
-            name: int(np.count_nonzero(self.arrays[name])) for name in ("weights", "meanings", "inverse", "gender", "rules")
-        }
+        """Parameters that are not zero (of the reader's weights and meanings, of inverses, of genders), and the rules of `lines`."""
+        counted = {name: int(np.count_nonzero(self.arrays[name])) for name in ("weights", "meanings", "inverse", "gender")}
+        return {**counted, "rules": len(self.lines())}
 
     def lines(self) -> list[tuple[str, ...]]:
         """The rules that are surer than one half, as rows of a table."""
@@ -191,11 +190,10 @@ class KinshipMachine:
         found = np.argwhere(table > 0.5)
         return [(names[a], names[b], names[c], f"{table[a, b, c]:.2f}") for a, b, c in found.tolist()]
 
-    def save(self, folder: Path) -> None:
-        """Write `machine.npz`."""
-        header = {"machine": self.NAME, "config": asdict(self.config), "relations": list(self.relations)}
-        header["words"] = self.words
-        write_arrays(folder / FILE, header, {name: array.astype(np.float32) for name, array in self.arrays.items()})
+    def save(self, folder: Path, single: type[np.floating[Any]] = np.float32) -> None:
+        """Write `machine.npz`; `single` is the type in which numbers are kept."""
+        header = {"machine": self.NAME, "config": asdict(self.config), "relations": list(self.relations), "words": self.words}
+        write_arrays(folder / FILE, header, {name: array.astype(single) for name, array in self.arrays.items()})
 
     @classmethod
     def load(cls, folder: Path) -> KinshipMachine:
@@ -218,7 +216,7 @@ class KinshipMachine:
 def word_kinds(common: Iterable[str], clues: Iterable[str]) -> dict[str, int]:
     """What kind of word each known word is; all others are of the kind OTHER."""
     marks = {**dict.fromkeys(STOPS, STOP), **dict.fromkeys(COMMAS, COMMA), **dict.fromkeys(QUOTES, QUOTE)}
-    return {**dict.fromkeys(common, COMMON), "'s": COMMON, **marks, **dict.fromkeys(clues, CLUE)}
+    return {**dict.fromkeys(sorted(common), COMMON), "'s": COMMON, **marks, **dict.fromkeys(sorted(clues), CLUE)}
 
 
 def word_numbers(words: Iterable[str]) -> dict[str, int]:

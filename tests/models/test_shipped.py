@@ -12,7 +12,7 @@ from recombine.models.shipped import HERE, machine_for, shipped, shipped_answers
 
 
 def test_every_shipped_machine_loads_and_says_where_it_comes_from() -> None:
-    assert {one.machine for one in shipped()} == {"sequence-machine", "set-machine"}
+    assert {one.machine for one in shipped()} == {"sequence-machine", "set-machine", "kinship-machine"}
     for one in shipped():
         assert one.load().sizes()
         assert f"/{one.split}/" in one.part
@@ -22,20 +22,19 @@ def test_every_shipped_machine_loads_and_says_where_it_comes_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "split", "least"),
+    ("family", "split", "part", "least"),
     [
-        ("scan", "length", 20),
-        ("nacs", "simple", 20),
-        ("scan", "addprim_jump", 20),
-        ("reascan", "c1", 19),
-        ("gscan", "visual", 17),
+        ("scan", "length", "test", 20),
+        ("nacs", "simple", "test", 20),
+        ("scan", "addprim_jump", "test", 20),
+        ("reascan", "c1", "test", 19),
+        ("gscan", "visual", "test", 17),
+        ("clutrr", "generalization_23", "test_k6", 19),
     ],
 )
-def test_answers_are_right(family: str, split: str, least: int) -> None:
+def test_answers_are_right(family: str, split: str, part: str, least: int) -> None:
     examples = (
-        load(family, split, "test").pick(range(20))
-        if family in ("scan", "nacs")
-        else list(load(family, split, "test", size=20))
+        load(family, split, part).pick(range(20)) if family in ("scan", "nacs") else list(load(family, split, part, size=20))
     )
     answers = shipped_answers(examples)
     assert set(answers) == {example.id for example in examples}
@@ -45,7 +44,7 @@ def test_answers_are_right(family: str, split: str, least: int) -> None:
 def test_rows_without_a_machine_get_no_answer() -> None:
     example = load("reascan", "all", "test", size=1, grid_size=7)[0]
     assert machine_for(example) is None
-    assert shipped_answers([example, load("clutrr", "generalization_23", "train", size=1)[0]]) == {}
+    assert shipped_answers([example, load("clutrr", "generalization_234", "train", size=1)[0]]) == {}
     assert machine_for(load("scan", "template_right", "test").pick([0])[0]) is None
     own = load("scan", "hold_out", "test", predicate="any(repeat) = thrice").pick([0])[0]
     assert machine_for(own) is None  # another predicate, other training rows
