@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.cli.printing import print_as, print_table, say
 from recombine.cli.requests import add_request, options_of, request_words, whole_number
-from recombine.errors import UsageError, shown
+from recombine.errors import UnknownName, UsageError, shown
 
 if TYPE_CHECKING:
     from recombine.models.parts import Request
@@ -71,10 +71,12 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         raise UsageError("train needs --data (a family or a folder) and --out (the run's folder).")
     if arguments.model in MACHINES:
         return _run_machine(arguments)
+    if arguments.model not in MODELS:
+        raise UnknownName("model", arguments.model, [*MODELS, *MACHINES, "ppo"])
     from recombine.files import own_folder
     from recombine.models import find_model
     from recombine.models.base import ColumnModel
-    from recombine.models.checkpoints import RUN_FOLDER
+    from recombine.models.checkpoints import RUN_FOLDER, load_model
     from recombine.models.parts import learning_parts
     from recombine.models.settings import plan_for
     from recombine.models.train import train
@@ -87,10 +89,10 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     with reporting(out if arguments.tensorboard else None, plan.training.epochs) as report:
         result = train(replace(plan, data=learning.note), learning.fit, learning.validation, out, report, arguments.device)
     say(f"best validation score {100 * result.best:.2f} % after epoch {result.best_epoch} of {result.epochs}; {result.stopped}")
-    words = f"{shlex.quote(arguments.out)} --data {shlex.quote(arguments.data)}{request_words(arguments, with_part=False)}"
-    say(f"{result.seconds:,.0f} s in all")
-    say(f"next: recombine predict {words} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
-    return {"run": arguments.out, **asdict(result)}
+    parameters = sum(weights.numel() for weights in load_model(out).parameters())
+    say(f"{parameters:,} parameters; {result.cpu_seconds:,.1f} CPU-seconds, {result.seconds:,.1f} s in all")
+    _say_next(arguments, request)
+    return {"run": arguments.out, **asdict(result), "parameters": parameters}
 
 
 def _run_machine(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -107,17 +109,28 @@ def _run_machine(arguments: argparse.Namespace) -> dict[str, Any]:
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
 
-    rows = fit_rows(replace(request_of(arguments), size=arguments.size), arguments.part)
+    request = replace(request_of(arguments), size=arguments.size)
+    rows = fit_rows(request, arguments.part)
     machine, result = train_machine(
         arguments.model, _pairs(arguments.settings), rows, Path(arguments.out), arguments.run_seed, progress
     )
     print_lexicon(arguments.model, machine.lines())
     say("built in: " + "; ".join(machine.BUILT_IN))
     say("learnt: " + "; ".join(machine.LEARNT))
-    say(f"{', '.join(f'{count:,} {what}' for what, count in result.sizes.items())}; {result.cpu_seconds:,.1f} CPU-seconds")
-    words = f"{shlex.quote(arguments.out)} --data {shlex.quote(arguments.data)}{request_words(arguments, with_part=False)}"
-    say(f"next: recombine predict {words} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
+    counted = (f"{count:,} {what.removesuffix('s') if count == 1 else what}" for what, count in result.sizes.items())
+    say(f"{', '.join(counted)}; {result.cpu_seconds:,.1f} CPU-seconds")
+    if wrong := result.figures.get("training_commands_wrong"):
+        say(f"This lexicon is wrong for {wrong:,} of the training commands; --with most_searches=N searches longer.")
+    _say_next(arguments, request)
     return {"run": arguments.out, **asdict(result), "lexicon": machine.lines()}
+
+
+def _say_next(arguments: argparse.Namespace, request: Request) -> None:
+    """Print the command that answers a test part with the run."""
+    words = f"{shlex.quote(arguments.out)} --data {shlex.quote(arguments.data)}{request_words(arguments, with_part=False)}"
+    part = request.test_part()
+    named = "" if part == "test" else f" --part {part}"
+    say(f"next: recombine predict {words}{named} --out {shlex.quote(arguments.out + '-answers.jsonl')}")
 
 
 def print_lexicon(name: str, lines: list[tuple[str, ...]]) -> None:

@@ -78,11 +78,13 @@ def load_encoder(name: str) -> tuple[Any, Any]:
     if spec is not None and spec.submodule_search_locations:
         place = str(Path(next(iter(spec.submodule_search_locations))) / "model")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(place)
-        encoder = AutoModel.from_pretrained(place, use_safetensors=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(place, local_files_only=True, trust_remote_code=False)
+        encoder = AutoModel.from_pretrained(place, use_safetensors=True, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as problem:
         first = str(problem).splitlines()[0][:160]
-        raise FileError(f"cannot load the encoder {shown(name)}: {first} Give a folder: --with encoder=FOLDER.") from None
+        raise FileError(
+            f"cannot load the encoder {shown(name)}: {first} Nothing is downloaded: give a folder, --with encoder=FOLDER."
+        ) from None
     return tokenizer, encoder.eval().requires_grad_(False)
 
 

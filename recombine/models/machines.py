@@ -11,7 +11,7 @@ import importlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, cast
 
@@ -156,7 +156,8 @@ def train_machine(
     described = {"model": name, "config": asdict(config), "seed": seed, "data": {"part": rows.job.key, "rows": len(rows)}}
     _claim(out, described)
     if (out / RESULT).is_file():
-        return load_machine(out), _read_result(out)
+        machine = load_machine(out)
+        return machine, replace(_read_result(out), sizes=dict(machine.sizes()))
     wall, cpu = time.monotonic(), time.process_time()
     machine, figures = _member(MACHINES[name].trainer)(Task(rows, config, seed, out, say))
     machine.save(out)
@@ -173,14 +174,29 @@ def train_machine(
 
 
 def _claim(out: Path, described: Mapping[str, Any]) -> None:
-    """Write `run.json`, or make sure that the one in the folder describes the same run."""
-    if not (out / RUN).is_file():
+    """Write `run.json`, or make sure that the one in the folder describes the same run.
+
+    A run that has nothing but its description learnt nothing, so another one may take its folder.
+    """
+    if not (out / RUN).is_file() or all(entry.name == RUN for entry in out.iterdir()):
         write_json(out / RUN, {**described, "recombine": __version__})
         return
     found, wanted = read_machine_run(out), json.loads(json.dumps(described))
+    if found["model"] == wanted["model"]:  # a setting that is newer than the run has its default there
+        found["config"] = {**asdict(find_machine(found["model"]).Config()), **found["config"]}
     for name, value in wanted.items():
         if found.get(name) != value:
-            raise UsageError(f"{shown(str(out))} holds another run ({name} differs); name another folder, or delete that one.")
+            raise UsageError(
+                f"{shown(str(out))} holds another run ({_difference(name, found.get(name), value)}); name another folder, or delete that one."
+            )
+
+
+def _difference(name: str, there: Any, wanted: Any) -> str:
+    """What differs between the run in a folder and the wanted one."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        name = next(key for key in {**there, **wanted} if there.get(key) != wanted.get(key))
+        there, wanted = there.get(name), wanted.get(name)
+    return f"{name} is {shown(there)} there, not {shown(wanted)}"
 
 
 def is_machine_run(folder: str | Path) -> bool:

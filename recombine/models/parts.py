@@ -10,6 +10,7 @@ from typing import Any
 
 from recombine.core import Batch, Example
 from recombine.data.datasets import Dataset, load
+from recombine.data.folders import open_folder
 from recombine.errors import UsageError, shown
 
 
@@ -30,6 +31,15 @@ class Request:
         if folder:
             return load(self.source, self.split, part)
         return load(self.source, self.split, part, seed=self.seed, recipe=self.recipe, size=size, **(self.options or {}))
+
+    def test_part(self) -> str:
+        """The part to test on if none is named: `test`, or the first of several such as `test_k2`."""
+        if Path(self.source).is_dir():
+            names = [part.job.part for part in open_folder(self.source).plan.parts if self.split in (None, part.job.split)]
+        else:
+            rows = self.load("train")
+            names = list(rows.family.SPLITS[self.split or rows.job.split].parts)
+        return "test" if "test" in names else next((name for name in names if name.startswith("test")), "test")
 
 
 @dataclass(frozen=True)

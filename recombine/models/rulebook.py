@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_TEXT = 100_000
 """The longest reply that is read, in characters."""
+LONGEST_LINE = 2_000
+"""A longer line is no rule, in characters."""
 
 
 class Rules(Protocol):
@@ -75,6 +77,15 @@ def _books() -> list[tuple[set[str], Callable[[Dataset], Book]]]:
         ({"command"}, SequenceBook),
         ({"actions"}, SequenceBook),
     ]
+
+
+def fields_of(line: str) -> list[str]:
+    """What stands between the colons of a line, without blanks, backticks and the mark of a list item; nothing if it is too long."""
+    line = line.strip()
+    if len(line) > LONGEST_LINE:
+        return []
+    item = line[1:] if line[:1] in ("-", "*") and line[1:2].isspace() else line
+    return [field.strip(" \t`") for field in item.split(":")]
 
 
 def check_length(text: str) -> str:

@@ -138,9 +138,12 @@ class Alphabet(NamedTuple):
     def template(self, template: bytes) -> str:
         """A template as people read it: `LEFT X`."""
         names = {0: "X", 1: "Y"}
-        return (
-            " ".join(names.get(slot) or self.actions[slot - FIRST_ACTION].removeprefix("I_") for slot in template) or "nothing"
-        )
+        return " ".join(names.get(slot) or printed(self.actions[slot - FIRST_ACTION]) for slot in template) or "nothing"
+
+
+def printed(action: str) -> str:
+    """The short name of an action in a printed lexicon: `I_JUMP` is `JUMP`."""
+    return action.removeprefix("I_")
 
 
 @functools.lru_cache(maxsize=64)
@@ -205,12 +208,12 @@ class SequenceMachine:
 
     def answer(self, example: Example) -> str:
         """Actions for a command, or a command for actions; empty if a word or an action was never trained, or nothing fits."""
-        asked, value = next(iter(example.inputs.items()))
-        if asked == "command":
+        value = next(iter(example.inputs.values()))
+        if set(example.inputs) == {"command"}:
             words = self.alphabet.command(str(value))
             return "" if words is None else self.alphabet.told(interpret(words, self.lexicon))
-        if asked != "actions":
-            sides(example)
+        if set(example.inputs) != {"actions"}:
+            sides(example)  # tells which families it reads
         actions = self.alphabet.meaning(str(value))
         return "" if actions is None else self.alphabet.said(self.syntax.command(actions))
 

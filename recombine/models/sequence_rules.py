@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from recombine import keys
 from recombine.errors import UsageError, shown
-from recombine.models.rulebook import check_length
+from recombine.models.rulebook import check_length, fields_of
 from recombine.models.sequence_machine import (
     FIRST_ACTION,
     LONGEST_TEMPLATE,
@@ -20,6 +20,7 @@ from recombine.models.sequence_machine import (
     alphabet_of,
     interpret,
     pairs_of,
+    printed,
 )
 from recombine.models.sequence_machine_inverse import Syntax
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from recombine.core import Example
     from recombine.data.datasets import Dataset
 
-LINE = re.compile(r"\s*(?:[-*]\s+)?`?([A-Za-z0-9_'-]{1,60})`?\s*:\s*(-?\d{1,3})\s*:\s*([A-Za-z0-9_ ]{1,2000}?)\s*`?\s*")
+WORD, LEVEL, SLOTS = re.compile(r"[A-Za-z0-9_'-]{1,60}"), re.compile(r"-?[0-9]{1,3}"), re.compile(r"[A-Za-z0-9_ ]{1,1000}")
 NOTHING = "nothing"
 
 TASK = """You see commands and the actions that they stand for. Write the rule behind them as a lexicon.
@@ -69,10 +70,10 @@ def parse_lexicon(text: str, alphabet: Alphabet) -> list[Entry]:
     known = {word: i for i, word in enumerate(alphabet.words)}
     found: dict[int, Entry] = {}
     for line in check_length(text).splitlines():
-        match = LINE.fullmatch(line)
-        if match is None:
+        fields = fields_of(line)
+        if len(fields) != 3 or not all(map(re.fullmatch, (WORD, LEVEL, SLOTS), fields)):
             continue
-        word, level, slots = match[1], int(match[2]), match[3]
+        word, level, slots = fields[0], int(fields[1]), fields[2]
         if word not in known:
             raise UsageError(f"the lexicon has a line for {shown(word)}, which is no word of the training rows.")
         if known[word] in found:
@@ -86,7 +87,9 @@ def parse_lexicon(text: str, alphabet: Alphabet) -> list[Entry]:
 
 
 def _template(word: str, slots: str, alphabet: Alphabet) -> bytes:
-    names = {"X": 0, "Y": 1} | {action: FIRST_ACTION + i for i, action in enumerate(alphabet.actions)}
+    names = {"X": 0, "Y": 1} | {
+        name: FIRST_ACTION + i for i, action in enumerate(alphabet.actions) for name in (action, printed(action))
+    }
     listed = [] if slots == NOTHING else slots.split()
     for slot in listed:
         if slot not in names:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recombine import keys
 from recombine.errors import UnknownName, UsageError, shown
-from recombine.models.rulebook import check_length
+from recombine.models.rulebook import check_length, fields_of
 from recombine.models.set_machine import SetMachine
 from recombine.models.set_machine_finder import NAMES, Parameters
 from recombine.models.set_machine_kernel import COMPARE, FARTHEST, FILTER, PASS, RELATE, SPAN
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from recombine.core import Example
     from recombine.data.datasets import Dataset
 
-LINE = re.compile(r"\s*(?:[-*]\s+)?`?([a-z]{1,40})`?\s*:\s*([a-z]{1,20})(?:\s*:\s*([a-z0-9 ,]{1,300}?))?\s*`?\s*")
+FORMS = re.compile(r"[a-z]{1,40}"), re.compile(r"[a-z]{1,20}"), re.compile(r"[a-z0-9 ,]{1,300}")
+"""A word, its operation, and what the operation means."""
 SURE = 12.0
 """A logit that decides."""
 TIES = ("same row", "same column", "same color", "same shape", "same size", "smaller", "bigger", "inside")
@@ -104,10 +105,10 @@ def parse_lexicon(text: str, known: Vocabulary) -> dict[str, tuple[str, str]]:
     """Word -> (operation, look or ties). Lines of another form are passed over; a word twice or an unknown name is an error."""
     found: dict[str, tuple[str, str]] = {}
     for line in check_length(text).splitlines():
-        match = LINE.fullmatch(line.lower())
-        if match is None:
+        fields = fields_of(line.lower())
+        if not 2 <= len(fields) <= 3 or not all(map(re.fullmatch, FORMS, fields)):
             continue
-        word, operation, meaning = match[1], match[2], " ".join((match[3] or "").split())
+        word, operation, meaning = fields[0], fields[1], " ".join("".join(fields[2:]).split())
         if word not in known.words:
             raise UsageError(f"the lexicon has a line for {shown(word)}, which is no word of the commands.")
         if word in found:

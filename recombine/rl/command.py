@@ -47,7 +47,9 @@ def run_ppo(arguments: argparse.Namespace, changes: dict[str, object]) -> dict[s
     finally:
         progress.close()
     write = sys.stdout.write
-    write(f"{found['steps']:,} steps in {found['seconds']:,.0f} s; best validation accuracy {100 * found['best']:.2f} %\n")
+    write(
+        f"{found['parameters']:,} parameters; {found['steps']:,} steps in {found['cpu_seconds']:,.0f} CPU-seconds; best validation accuracy {100 * found['best']:.2f} %\n"
+    )
     for name, measured in found["tests"].items():
         write(f"{name}: accuracy {100 * measured['accuracy']:.2f} %, mean reward {measured['reward']:.3f}\n")
         for line in mistake_lines(measured):

@@ -157,6 +157,7 @@ class Run:
         result = {
             "best": state.best, "best_period": state.best_epoch, "periods": len(state.history), "steps": state.steps,
             "stopped": state.stopped, "seconds": round(state.seconds, 1), "cpu_seconds": round(state.cpu_seconds, 1),
+            "parameters": sum(weights.numel() for weights in self.learner.agent.parameters()),
         }  # fmt: skip
         write_json(self.out / RESULT, result)
         description = {"policy": self.plan.policy, **asdict(self.plan.task), **as_json(self.plan.settings)}

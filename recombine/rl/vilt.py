@@ -54,10 +54,12 @@ def load_vilt(config: ViltConfig) -> Any:
         )  # fmt: skip
         return ViltModel(small)  # type: ignore[no-untyped-call]
     try:
-        return ViltModel.from_pretrained(config.encoder, use_safetensors=True, trust_remote_code=False)
+        return ViltModel.from_pretrained(config.encoder, use_safetensors=True, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as problem:
         first = str(problem).splitlines()[0][:160]
-        raise FileError(f"cannot load ViLT {shown(config.encoder)}: {first} Give a folder: --with encoder=FOLDER.") from None
+        raise FileError(
+            f"cannot load ViLT {shown(config.encoder)}: {first} Nothing is downloaded: give a folder, --with encoder=FOLDER."
+        ) from None
 
 
 @functools.cache
@@ -66,10 +68,12 @@ def load_tokenizer(name: str) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        return AutoTokenizer.from_pretrained(name)
+        return AutoTokenizer.from_pretrained(name, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as problem:
         first = str(problem).splitlines()[0][:160]
-        raise FileError(f"cannot load the tokenizer of {shown(name)}: {first} Give a folder: --with encoder=FOLDER.") from None
+        raise FileError(
+            f"cannot load the tokenizer of {shown(name)}: {first} Nothing is downloaded: give a folder, --with encoder=FOLDER."
+        ) from None
 
 
 class ViltReader(Reader):
