@@ -14,7 +14,7 @@ from recombine.data.datasets import load
 from recombine.files import read_json, write_json
 from recombine.models.identification import identify
 from recombine.models.sequence_machine import Entry, SequenceMachineConfig, alphabet_of, pairs_of, sides
-from recombine.models.sequence_machine_train import one_search
+from recombine.models.sequence_machine_train import best_search
 
 SPLITS = (
     "length", "addprim_jump", "template_around_right", "template_opposite_right", "template_right", "addprim_turn_left",
@@ -31,7 +31,7 @@ def run(split: str) -> dict[str, Any]:
     alphabet = alphabet_of(rows)
     pairs = pairs_of(rows, alphabet)
     config = SequenceMachineConfig()
-    learnt = one_search(pairs, alphabet, config, 0, 0)
+    learnt = best_search(pairs, alphabet, config, 0)
     lexicon = [Entry(level, bytes(template)) for level, template in learnt["lexicon"]]
     commands = [alphabet.command(sides(example)[0]) for example in load("scan", split, "test")]
     found = identify(lexicon, pairs, [words for words in commands if words is not None], alphabet, config)

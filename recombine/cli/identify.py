@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.models.identification import identify
     from recombine.models.parts import fit_rows
     from recombine.models.sequence_machine import Entry, SequenceMachineConfig, alphabet_of, pairs_of, sides
-    from recombine.models.sequence_machine_train import one_search
+    from recombine.models.sequence_machine_train import best_search
 
     is_ours = lambda file: holds(file, lambda found: found["found_by"] == FOUND_BY)
     out = own_file(arguments.out, Kind("a file of `recombine identify`", is_ours)) if arguments.out else None
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     alphabet = alphabet_of(rows)
     pairs = pairs_of(rows, alphabet)
     config = SequenceMachineConfig()
-    learnt = one_search(pairs, alphabet, config, arguments.run_seed, 0)
+    learnt = best_search(pairs, alphabet, config, arguments.run_seed)
     if learnt["wrong"]:
         raise UsageError(
             f"no lexicon was found that explains all training commands ({learnt['wrong']:,} of {learnt['rows']:,} are wrong), "
@@ -74,9 +74,8 @@ def _print(found: Identification, alphabet: Alphabet, unknown: int) -> None:
         "", ["word", "learnt", "training rows", "others that fit", "that change a test", "such as"], _lines(found, alphabet)
     )
     more = f"; {unknown:,} more have words that training lacks" if unknown else ""
-    say(
-        f"{found.open:,} of {found.tests:,} test answers are open: a lexicon that explains every training row answers otherwise{more}."
-    )
+    why = ": a lexicon that explains every training row answers otherwise" if found.open else ""
+    say(f"{found.open:,} of {found.tests:,} test answers are open{why}{more}.")
     say(
         "One word is varied at a time, among levels and templates (docs/models.md). Open is proved by an example; determined is not proved."
     )

@@ -64,7 +64,7 @@ def train(task: Task) -> tuple[SequenceMachine, dict[str, Any]]:
         found.append(one_search(pairs, alphabet, task.config, task.seed, turn))
         told = found[-1]
         task.say(
-            f"search {turn + 1}/{max(turn + 1, task.config.searches)}: {told['wrong']:,} of {told['rows']:,} training commands wrong, "
+            f"search {turn + 1}: {told['wrong']:,} of {told['rows']:,} training commands wrong, "
             f"prior {told['price']:.1f} nats, {told['changes']} changes"
         )
         now = {
@@ -77,6 +77,16 @@ def train(task: Task) -> tuple[SequenceMachine, dict[str, Any]]:
     machine = SequenceMachine(task.config, alphabet, lexicon, Syntax.learn(pairs, lexicon, task.config))
     kept = [{name: value for name, value in one.items() if name != "lexicon"} for one in found]
     return machine, {"spent": spent, "searches": kept, "training_commands_wrong": best["wrong"]}
+
+
+def best_search(pairs: list[Pair], alphabet: Alphabet, config: SequenceMachineConfig, seed: int) -> dict[str, Any]:
+    """The first search that explains every pair, or the last of `most_searches`."""
+    found = one_search(pairs, alphabet, config, seed, 0)
+    for turn in range(1, config.most_searches):
+        if not found["wrong"]:
+            break
+        found = one_search(pairs, alphabet, config, seed, turn)
+    return found
 
 
 def is_more_wanted(found: list[dict[str, Any]], config: SequenceMachineConfig) -> bool:

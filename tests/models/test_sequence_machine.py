@@ -154,6 +154,18 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_machine(tmp_path: Path) -> No
     assert not (tmp_path / "a" / "progress.json").exists()
 
 
+def test_a_run_that_learnt_nothing_gives_its_folder_up(tmp_path: Path) -> None:
+    rows = Few.of("simple", 2)
+    with pytest.raises(UsageError, match="reads a command or actions"):
+        train_machine("sequence-machine", FEW, load("clutrr", "random", "train", size=3), tmp_path / "a", 0, lambda _line: None)
+    train_machine("sequence-machine", FEW, rows, tmp_path / "a", 0, lambda _line: None)
+    with pytest.raises(UsageError, match="per_length is 30 there, not 31"):
+        train_machine("sequence-machine", {**FEW, "per_length": 31}, rows, tmp_path / "a", 0, lambda _line: None)
+    worlds = list(load("reascan", "all", "test", size=2))
+    with pytest.raises(UsageError, match="and nothing else"):
+        load_machine(tmp_path / "a").answers(worlds)
+
+
 def test_further_searches_follow_while_most_commands_stay_unexplained(tmp_path: Path) -> None:
     rows = Few(Few.of("simple", 2)[:4])
     assert len({example.answer for example in rows}) == 4
@@ -250,7 +262,7 @@ def test_the_command_line_trains_and_prints_the_lexicon(tmp_path: Path, capsys: 
     assert main(["train", "sequence-machine", *words, "--with", "searches=1"]) == 0
     said = capsys.readouterr()
     assert "built in: " in said.out and "learnt: " in said.out and "CPU-seconds" in said.out
-    assert "search 1/1: 0 of " in said.err
+    assert "search 1: 0 of " in said.err
     assert main(["train", "sequence-machine", *words, "--device", "cuda"]) == 2
     assert "--device" in capsys.readouterr().err
 
@@ -288,6 +300,8 @@ def test_a_written_lexicon_is_read_strictly_and_run(
     assert isinstance(machine, SequenceMachine)
     text = written(machine.lexicon, machine.alphabet)
     assert parse_lexicon("Here it is:\n```\n" + text + "```\n", machine.alphabet) == list(machine.lexicon)
+    short = "".join(f"{word}: {level}: {template}\n" for word, level, template in machine.lines())
+    assert "I_" not in short and parse_lexicon(short, machine.alphabet) == list(machine.lexicon)
     reply = tmp_path / "reply.txt"
     reply.write_text(text)
     assert main(["rules", *words, "--lexicon", str(reply), "--out", str(tmp_path / "a.jsonl")]) == 0
