@@ -47,11 +47,11 @@ HEADERS = [
 
 
 class Refused(Exception):
-    """The request may not pass; `status` is the HTTP code, the text is for the visitor."""
+    """The request may not pass; `status` is the HTTP code, the text is for the visitor, `leads_to` where a browser goes instead."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, leads_to: bytes = b"") -> None:
         super().__init__(text)
-        self.status = status
+        self.status, self.leads_to = status, leads_to
 
 
 @dataclass
@@ -170,7 +170,9 @@ class Guard:
             if not self.settings.has_signed("form", session, given):
                 raise Refused(403, "This form has expired. Reload the page and try again.")
         if not visit.is_researcher and not _is_public(str(scope["path"])):
-            raise Refused(401, "This page is for researchers. Sign in at /enter.")
+            text = "This page is for researchers. Sign in at /enter."
+            is_browser = is_read and "text/html" in headers.get("accept", "")
+            raise Refused(303, text, b"/enter") if is_browser else Refused(401, text)
         return visit
 
     def _check_host(self, headers: Mapping[str, str]) -> None:
@@ -271,6 +273,8 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 async def _refuse(send: Send, refusal: Refused) -> None:
     text = f"{refusal.status}: {refusal}\n".encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(text)).encode())]
+    if refusal.leads_to:
+        headers.append((b"location", refusal.leads_to))
     if refusal.status in (408, 413):
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})

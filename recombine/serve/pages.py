@@ -100,7 +100,8 @@ def _shown(identifier: str, query: Mapping[str, str]) -> dict[str, Any]:
     values = about(example, query, sources.address_of(identifier))
     head, index = identifier.rsplit("/", 1)
     keep = wanted.query.replace("?", "&", 1)
-    moves = {move: f"/go?{urlencode({'id': identifier, 'move': move})}{keep}" for move in ("previous", "random", "next")}
+    known = ("previous", "random", "next") if int(index) else ("random", "next")  # nothing stands before row 0
+    moves = {move: f"/go?{urlencode({'id': identifier, 'move': move})}{keep}" for move in known}
     return values | {"moves": moves, "wanted": wanted, "identifier": identifier, "part": head, "index": int(index)}
 
 

@@ -80,6 +80,8 @@ def test_researchers_show_the_token_and_participants_do_not(client: Any, code: C
     page = visitor.get("/enter").text
     assert visitor.post("/enter", data={"csrf": code(page), "token": "wrong"}).status_code == 401
     assert visitor.get("/studies").status_code == 401
+    led = visitor.get("/studies", headers={"Accept": "text/html,*/*"}, follow_redirects=False)
+    assert (led.status_code, led.headers["location"]) == (303, "/enter")
     assert visitor.post("/enter", data={"csrf": code(page), "token": token}).status_code == 200
     assert visitor.get("/studies").status_code == 200
     assert client().get("/", headers={"Authorization": f"Bearer {token}"}).status_code == 200

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Protocol
 
+from recombine.abilities import Asking
 from recombine.core import Example
 from recombine.errors import UsageError, shown
 
@@ -86,8 +87,10 @@ class TextBoard:
     """For families that are answered in writing: the text is the state."""
 
     def view(self, example: Example, state: str, said: str = "") -> View:  # noqa: ARG002
-        """No drawing; the answer is typed."""
-        return View(answer=state, said=said, hint="Type the answer.")
+        """No drawing; the answer is typed. The hint says how it is written."""
+        family = example.family
+        hint = family.prompts.task(family.NAME) if isinstance(family, Asking) else "Type the answer."
+        return View(answer=state, said=said, hint=hint)
 
     def act(self, example: Example, state: str, event: str, fields: Mapping[str, str]) -> tuple[str, str]:  # noqa: ARG002
         """Nothing can be done but typing."""

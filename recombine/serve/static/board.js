@@ -9,7 +9,8 @@ async function post(fields) {
     headers: { Accept: "application/json", "Content-Type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams(fields),
   });
-  return reply.json();
+  const isJson = (reply.headers.get("Content-Type") ?? "").startsWith("application/json");
+  return isJson ? reply.json() : { error: (await reply.text()).trim() };
 }
 
 function base() {
@@ -24,7 +25,7 @@ function send(fields) {
   turn = turn.then(async () => {
     const answer = await post({ ...base(), ...fields }).catch(() => ({ error: "The server does not answer." }));
     if (answer.go) { location.assign(answer.go); return; }
-    if (answer.error) { say(answer.error); return; }
+    if (answer.error) { say(answer.error); board().querySelector(".verdict")?.remove(); return; }
     const held = document.activeElement, inside = board().contains(held);
     const again = !inside ? null : held.matches(".stage") ? ".stage" : held.value && held.matches("button") ? `button[value="${CSS.escape(held.value)}"]` : held.id ? `#${CSS.escape(held.id)}` : ".stage";
     const chosen = {};
