@@ -331,7 +331,7 @@ class Family(Protocol):
 
     @property
     def NAME(self) -> str:
-        """The name used everywhere: `scan`, `nacs`, `gscan`, `reascan`, `clutrr`, `lilgym`."""
+        """The name used everywhere: `scan`, `nacs`, `gscan`, `reascan`, `clutrr`, `lilgym`, `abstract` or `lexicon`."""
 
     @property
     def TITLE(self) -> str:

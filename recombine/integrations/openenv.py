@@ -1,4 +1,4 @@
-"""OpenEnv: episodes of lilGym, gSCAN and ReaSCAN as one server (WebSocket and HTTP), and its client.
+"""OpenEnv: episodes of lilGym, gSCAN, ReaSCAN and abstract tasks as one server (WebSocket and HTTP), and its client.
 
     uvicorn recombine.integrations.openenv:app --port 8000
 

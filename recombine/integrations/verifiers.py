@@ -114,7 +114,7 @@ class PlayEnvConfig(vf.EnvConfig):  # type: ignore[misc]
 
 
 class PlayEnv(vf.Env[PlayEnvConfig]):  # type: ignore[misc]
-    """Episodes of lilGym, gSCAN and ReaSCAN in words."""
+    """Episodes of lilGym, gSCAN, ReaSCAN and abstract tasks in words."""
 
     async def run(self, task: PlayTask, agents: Any) -> None:
         """Play until the episode or the turns are over; reward 1 if it was solved."""
