@@ -299,11 +299,15 @@ def heat(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[
     return _svg(left + wide * len(columns) + 4, top + tall * len(rows) + 6, "".join(parts), title)
 
 
-def _folded(name: str, room: int = 11) -> list[str]:
+_HEAD_WIDTH = 11
+"""Characters in a line of a column's head; a longer word stands alone."""
+
+
+def _folded(name: str) -> list[str]:
     """The words of a name in short lines."""
     lines: list[str] = []
     for word in name.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= room:
+        if lines and len(lines[-1]) + 1 + len(word) <= _HEAD_WIDTH:
             lines[-1] += f" {word}"
         else:
             lines.append(word)

@@ -77,8 +77,3 @@ def _chance(run: Run, wrong: list[int]) -> dict[str, float]:
             pairs += 1
             agreed.update(score.mistakes)
     return {name: count / pairs for name, count in agreed.items()} if pairs else {}
-
-
-def main_mistake(run: Run) -> NamedMistake | None:
-    """The mistake that explains most of the errors, if one stands above chance."""
-    return next((mistake for mistake in diagnose(run) if mistake.is_above_chance), None)

@@ -188,7 +188,6 @@ class SequenceMachine:
 
     NAME: ClassVar[str] = "sequence-machine"
     Config: ClassVar[type[SequenceMachineConfig]] = SequenceMachineConfig
-    READS: ClassVar[str] = "words"
     BUILT_IN: ClassVar[tuple[str, ...]] = (
         "an operator-precedence reader: the loosest word of a span is its root",
         "templates of at most 10 slots (an action, the left meaning, the right meaning)",

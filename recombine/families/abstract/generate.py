@@ -15,7 +15,6 @@ from recombine.errors import BadOption, Infeasible
 from recombine.families.abstract import held_out, operations, plan
 from recombine.families.abstract import task_kernel as kernel
 from recombine.families.abstract.draws import below as _below
-from recombine.families.abstract.draws import mixed as _mixed
 from recombine.families.abstract.facets import facet_columns
 from recombine.families.abstract.plan import NESTED, ONE, SIMPLE, TWO, Forms
 from recombine.families.abstract.rows import columns
@@ -89,7 +88,7 @@ def _drawn(job: Job, making: Making, settings: Ints, draw: Maker) -> Batch:
             break
         forms, ops = draw_rules(words, counters, left, making)
         part, rivals = _sink(len(left), k, most), np.zeros(len(left), dtype=np.int64)
-        draw(_mixed(worlds[left] + np.uint64(turn)), forms, ops, part, rivals, table.rejected)
+        draw(keys.mixed(worlds[left] + np.uint64(turn)), forms, ops, part, rivals, table.rejected)
         whole: list[Any] = list(table.sink)
         for column, made in zip(whole, part, strict=True):
             column[left] = made
@@ -238,20 +237,20 @@ def rule_at(at: Words, making: Making) -> tuple[Forms, Ints]:
     """One rule for each word: pattern, relation of the first clause and kind of operation are uniform, the rest within them."""
     if making.source is not None:
         return making.source(at)
-    pattern = np.array(making.patterns, dtype=np.int64)[_below(_mixed(at ^ np.uint64(1)), len(making.patterns))]
+    pattern = np.array(making.patterns, dtype=np.int64)[_below(keys.mixed(at ^ np.uint64(1)), len(making.patterns))]
     found = np.zeros((4, len(at)), dtype=np.int64)
     found[0] = pattern
     for code in making.patterns:
         mine = pattern == code
         listed = plan.forms(code)
         starts, sizes = plan.groups(code)
-        group = _below(_mixed(at[mine] ^ np.uint64(2)), len(starts))
-        number = starts[group] + _below(_mixed(at[mine] ^ np.uint64(3)), sizes[group])
+        group = _below(keys.mixed(at[mine] ^ np.uint64(2)), len(starts))
+        number = starts[group] + _below(keys.mixed(at[mine] ^ np.uint64(3)), sizes[group])
         for side in (1, 2, 3):
             found[side, mine] = listed[side][number]
     ends = np.array([operations.ranges()[kind] for kind in operations.KINDS], dtype=np.int64)
-    kind = _below(_mixed(at ^ np.uint64(4)), len(ends))
-    op = ends[kind, 0] + _below(_mixed(at ^ np.uint64(5)), ends[kind, 1] - ends[kind, 0])
+    kind = _below(keys.mixed(at ^ np.uint64(4)), len(ends))
+    op = ends[kind, 0] + _below(keys.mixed(at ^ np.uint64(5)), ends[kind, 1] - ends[kind, 0])
     return Forms(*found), op
 
 
@@ -271,4 +270,4 @@ def admitted(forms: Forms, ops: Ints, making: Making) -> NDArray[np.bool_]:
 def shares(forms: Ints, ops: Ints) -> Ints:
     """The tenth to which each rule belongs."""
     base = np.uint64(keys.state("abstract", "shares"))
-    return (_mixed(base ^ _mixed((forms * 1024 + ops).astype(np.uint64))) % np.uint64(10)).astype(np.int64)
+    return (keys.mixed(base ^ keys.mixed((forms * 1024 + ops).astype(np.uint64))) % np.uint64(10)).astype(np.int64)

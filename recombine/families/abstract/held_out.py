@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine import keys
 from recombine.columns import Coded, Ragged
 from recombine.core import Batch, Job, option
 from recombine.families.abstract import operations, plan
-from recombine.families.abstract.draws import Ints, Words, below, mixed
+from recombine.families.abstract.draws import Ints, Words, below
 from recombine.families.abstract.facets import FACETS, facet_columns
 from recombine.families.abstract.plan import N_PHRASES, NESTED, ONE, PATTERNS, Forms
 from recombine.families.abstract.splits import OPTIONS, Making
@@ -79,10 +80,10 @@ def _drawn_from(listed: Forms, cells: list[tuple[int, Ints]]) -> Callable[[Words
     ends = np.array([operations.ranges()[kind] for kind in operations.KINDS], dtype=np.int64)
 
     def at(words: Words) -> tuple[Forms, Ints]:
-        cell = below(mixed(words ^ np.uint64(1)), len(kinds))
-        place = flat[starts[cell] + below(mixed(words ^ np.uint64(2)), sizes[cell])]
+        cell = below(keys.mixed(words ^ np.uint64(1)), len(kinds))
+        place = flat[starts[cell] + below(keys.mixed(words ^ np.uint64(2)), sizes[cell])]
         first, end = ends[kinds[cell]].T
-        return Forms(*(side[place] for side in listed)), first + below(mixed(words ^ np.uint64(3)), end - first)
+        return Forms(*(side[place] for side in listed)), first + below(keys.mixed(words ^ np.uint64(3)), end - first)
 
     return at
 

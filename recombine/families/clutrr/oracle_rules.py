@@ -21,7 +21,7 @@ INVERSE = (1, 0, 2, 3, 5, 4, 7, 6, 9, 8, 10, 11)
 RISE = (1, -1, 0, 0, 2, -2, 1, -1, 1, -1, 0)
 """Relation -> how many generations above the person such a relative stands."""
 NONE = 11
-_PATCHWORK_HOUSES, _PATCHWORK_CHILDREN = 28, 4
+_PATCHWORK_HOUSES = 28
 
 Births = list[tuple[int, int]]
 Couples = list[tuple[int, int]]

@@ -24,7 +24,6 @@ _AHEAD = {"east": (0, 1), "south": (1, 0), "west": (0, -1), "north": (-1, 0)}
 _RIGHT = {"east": "south", "south": "west", "west": "north", "north": "east"}
 _LEFT = {after: before for before, after in _RIGHT.items()}
 _BACK = {"east": "west", "west": "east", "north": "south", "south": "north"}
-_KNOWN = {"walk", "push", "pull", "stay", "turn left", "turn right"}
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------

@@ -47,13 +47,11 @@ def explain(example: Example) -> Explanation:
 # --- the proof -------------------------------------------------------------------------------------------------------
 
 
-def trace(compiled: Program, scene: Scene) -> list[str]:
-    """The value of every part of a program on a scene, innermost first; lambdas are shown for each element."""
-    return traced(compiled, scene)[0]
-
-
 def traced(compiled: Program, scene: Scene) -> tuple[list[str], bool]:
-    """`trace`, and the program's value."""
+    """The value of every part of a program on a scene, as lines, and the program's value.
+
+    Innermost parts come first. A lambda is shown for each element.
+    """
     lines: list[str] = []
     run = _Run(reference.laid_out(scene), _FUEL)
     _Tracer(compiled.text, run, lines).value(compiled.tree, _NOTHING, 0)

@@ -47,7 +47,6 @@ RELATIONS: dict[str, tuple[str, str]] = {
     "no_contact": ("touches no", "get_touching({v})"),
 }
 """Relation -> how it is said, and the items to which it holds (`no_contact`: to none of them). The last two are SCATTER's."""
-CONTACTS = ("contact", "no_contact")
 
 
 @dataclass(frozen=True)

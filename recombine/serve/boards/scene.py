@@ -14,7 +14,6 @@ from recombine.families.lilgym.render import HEIGHT, STRIDE, WIDTH, svg
 from recombine.families.lilgym.scene import BOX_NAMES, BOX_SIDE, CIRCLE, COLORS, SHAPES, SIZE_NAMES, SIZES, SQUARE, Item, Scene
 from recombine.serve.boards.base import MARK, Button, Field, Form, View, labelled, places, unknown
 
-STEP = GRIDS["19x5"][2]
 PALETTE_TOP = HEIGHT + 12
 FULL_HEIGHT = {"tower": PALETTE_TOP + 34, "scatter": PALETTE_TOP + 88}
 FILLS = ("#faff00", "#000000", "#0f83ff")

@@ -20,8 +20,6 @@ from typing import Any
 from recombine.errors import FileError, UsageError, shown
 
 VERSION = 1
-ROLES = ("answer", "write", "review", "state")
-"""What a link asks for: answers to examples, stories, reviews of stories, statements with programs."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS study (
   id TEXT PRIMARY KEY, title TEXT NOT NULL, settings TEXT NOT NULL, created REAL NOT NULL);

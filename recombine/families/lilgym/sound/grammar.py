@@ -41,7 +41,6 @@ _OF_ITEMS: Mapping[p.Quantifier, float] = {"some": 34, "exactly": 50, "at_least"
 _OF_BOXES: Mapping[p.Quantifier, float] = {"some": 42, "exactly": 55, "at_least": 6, "none": 3, "at_most": 2}
 _INSIDE: Mapping[p.Quantifier, float] = {"some": 48, "exactly": 46, "at_least": 8, "none": 5, "at_most": 2}
 _BARE: Mapping[p.Quantifier, float] = {"exactly": 84, "at_least": 12, "at_most": 4}
-_OF_VALUES: Mapping[p.Quantifier, float] = {"exactly": 75, "at_least": 25}
 COUNTED = amounts(_OF_ITEMS, ITEM_NUMBERS)
 COUNTED_FEW = amounts(_OF_ITEMS, FEW)
 BOXED = Pool.of((a, w) for a, w in zip(*vars(amounts(_OF_BOXES, BOX_NUMBERS)).values(), strict=True) if a != ("at_least", 3))

@@ -239,10 +239,7 @@ def _mixed_pairs(commands: NDArray[np.int64], worlds: NDArray[np.int64]) -> NDAr
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """SplitMix64 of each word."""
-    z = words + np.uint64(keys.GOLDEN)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return keys.mixed(words + np.uint64(keys.GOLDEN))
 
 
 def _patterns_of(forms: NDArray[np.int64]) -> NDArray[np.int64]:
