@@ -116,8 +116,8 @@ def with_level(
 class Curriculum:
     """A difficulty that follows the scores: it rises after a good stretch and falls after a bad one.
 
-    The level depends on the recorded scores and nothing else. `window` scores are looked at; with a mean of `raise_at` or more the level
-    rises by one, with `lower_at` or less it falls by one, and then a new window begins.
+    The level depends on the recorded scores only. The mean of the last `window` scores decides: at `raise_at` or above the level rises
+    by one, at `lower_at` or below it falls by one. After a change of level the scores are forgotten.
     """
 
     family: str

@@ -76,7 +76,7 @@ def pool(workers: int, prepare: Callable[..., None] | None = None, *given: Any) 
 
 
 def spread(call: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], workers: int = 0) -> Iterator[tuple[str, Any]]:
-    """What `call(*job)` gives for each named job, as they finish; so many at a time (0: one per core)."""
+    """Yield (name, result of `call(*job)`) for each job as it finishes. `workers` jobs run at a time (0: one per core)."""
     count = min(workers or os.cpu_count() or 1, len(jobs))
     if count <= 1:
         for name, job in jobs.items():

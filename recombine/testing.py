@@ -39,7 +39,7 @@ NEAR_AND_FAR = (SEED + 1, 1_000_003)
 MANY_SPLITS = 40
 """A family with more splits is checked on one split of each kind: those whose names differ only in numbers."""
 FAR_ROW = 10**6
-"""The index that a test row gets when it is put into train: beyond any rows that are there by a rule of their own."""
+"""The index of a test row that is put into train. It lies beyond the rows that train may hold for other reasons."""
 WHOLE_ROWS = 25_000
 """Finite parts up to this size are compared whole, where a check needs that."""
 KNOWN_FORMS = 2_000

@@ -3,9 +3,9 @@
 recombine plan-eval --detect 3 --power 0.8
 recombine plan-eval --detect 3 --family reascan --split a1 --style rules --shots 2 --price 3,15
 
-Both models answer the same rows (a paired comparison, two-sided). Rows that share a context, such as worlds under one command, count
-for less than their number: with --per-cluster N rows in each and a --correlation R between them, 1 + (N - 1) R rows do the work of
-one. With --family the contexts of that part and the size of its prompts are measured, on rows that are generated for it.
+Both models answer the same rows (a paired comparison, two-sided). Rows of one cluster, such as the worlds of one command, are not
+independent. With --per-cluster N and --correlation R you need 1 + (N - 1) R times as many rows. With --family the verb generates rows
+of that part and measures the contexts and the size of the prompts.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def _row(arguments: argparse.Namespace, index: int) -> Example:
 
 
 def _print(raw: bytes, medium: str) -> None:
-    """A picture on standard output: text so that a terminal cannot be commanded, PNG only where no terminal listens."""
+    """Print a picture. Text is escaped; a PNG is written only if standard output is not a terminal."""
     if medium != "png":
         say(raw.decode().removesuffix("\n"))
     elif sys.stdout.isatty():

@@ -1,6 +1,6 @@
-"""The certificate of a split of one's own: what the folder's rows say of the predicate that was held out.
+"""The certificate of a user's split: what the folder's rows show about the predicate that was held out.
 
-`generate` writes it into the manifest and the card; `verify` works it out again and compares.
+`generate` writes it into the manifest and the card. `verify` computes it again and compares.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LISTED = 20
 
 
 def certificate(folder: Folder) -> dict[str, Any] | None:
-    """The certificate, from the rows; None for a folder without the train and test parts of a split of one's own."""
+    """The certificate, computed from the rows; None for a folder without the train and test parts of a user's split."""
     family = folder.family
     if any(part.chosen for part in folder.plan.parts):
         return _chosen_certificate(folder)

@@ -104,7 +104,8 @@ def run_ray(
                 flying[submit(number)] = number
             done, _ = ray.wait(list(flying), num_returns=1, timeout=STALL_SECONDS)
             if not done and not alive <= (left := _alive(ray)):
-                # A node whose cable was cut never says that its tasks are lost. Whoever makes a shard makes the same bytes.
+                # A node that lost its network never reports its tasks as lost, so we submit them again. Every worker makes
+                # the same bytes.
                 alive = left
                 flying |= {submit(number): number for number in sorted(set(flying.values()))}
             for reference in done:

@@ -199,7 +199,7 @@ def locked(folder: Path, only: tuple[int, int] | None) -> Iterator[None]:
             stack.enter_context(held(records / "lock", busy))
             for other in sorted(records.glob("lock-*-of-*")):
                 with held(inside(folder, f"{RECORDS}/{other.name}"), busy):
-                    pass  # nobody makes these shards now, and nobody can begin to while the folder's lock is held
+                    pass  # No other process makes these shards now, and none can start while we hold the folder's lock.
         else:
             with held(records / "lock", busy, LOCK_SECONDS):
                 stack.enter_context(held(records / f"lock-{only[0]}-of-{only[1]}", busy))
@@ -298,7 +298,7 @@ def make_manifest(plan: Plan, records: Sequence[ShardRecord]) -> dict[str, Any]:
 
 
 def merge(out: str | Path) -> Folder:
-    """Seal a folder whose shards were made one by one (`generate --shard i/n`)."""
+    """Finish a folder whose shards were made on several machines (`generate --shard i/n`): write manifest and card."""
     folder = check_path(out)
     if not folder.is_dir():
         raise FileError(f"{shown(str(out))} is not a folder.")

@@ -73,7 +73,7 @@ class PartPlan:
             start = end
 
     def at(self, family: Family, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Batch:
-        """Some rows of this part of the folder, given in ascending order; only they and what lies close to them is generated."""
+        """Some rows of this part of the folder, by ascending row numbers. Only these rows and rows close to them are generated."""
         picks = self.picks[rows] if self.is_sample else rows
         picked = family.pick(self.job, picks) if isinstance(family, Picking) else None
         if picked is not None:
@@ -295,7 +295,7 @@ def make_plan(
 
 
 def default_parts(family: Family, split: str) -> tuple[str, ...]:
-    """The parts that are written when none is named: aliased ones first (they are what the test set is a test of)."""
+    """The parts that `generate` writes if the user names none. Aliased parts, such as a shared training part, come first."""
     chosen = family.SPLITS[split]
     aliased = [name for name, (other, part) in chosen.aliases.items() if family.SPLITS[other].parts[part].default]
     return (*aliased, *(name for name, part in chosen.parts.items() if part.default))

@@ -17,7 +17,7 @@ from recombine.core import Batch
 from recombine.data.folders import Folder, open_folder
 
 MOST_VALUES = 400
-"""A column with more different values than this is not a distribution that one looks at."""
+"""Columns with more distinct values are left out unless they are asked for by name."""
 SKIPPED_TYPES = ("uint64", "binary")
 
 
@@ -96,7 +96,7 @@ def part_stats(
 
 
 def _is_distribution(kind: str, counter: Counter[Any]) -> bool:
-    """Numbers with some variety, or names that come back: a column of all different texts is nothing to look at."""
+    """Whether a chart of the column is useful: numbers with two or more values, or names that occur three times on average."""
     return len(counter) > 1 and (_is_numeric(kind) or 3 * len(counter) <= counter.total())
 
 

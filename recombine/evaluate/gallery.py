@@ -1,4 +1,4 @@
-"""The examples of the report: chosen so that every named mistake has some, packed small, and drawn when somebody looks.
+"""Chooses the report's examples (some for every named mistake) and packs them. The page draws an example when the user opens it.
 
 A page holds a few examples per set as plain HTML, for readers without script. All chosen examples stand in it a second time, as
 compressed JSON in chunks. The page's script unpacks a chunk when it draws one of its examples. Everything that a model wrote

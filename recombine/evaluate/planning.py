@@ -39,7 +39,7 @@ class Contexts:
         return -self.number * math.expm1(rows * math.log1p(-1 / self.number)) if self.number > 1 else 1.0
 
     def needed(self, base: int, correlation: float) -> int | None:
-        """The rows that do the work of `base` independent ones; None if all that there are do not."""
+        """How many rows are worth `base` independent ones; None if the part is too small."""
 
         def is_enough(rows: int) -> bool:
             return base * (1 + (rows / self.met(rows) - 1) * correlation) <= rows

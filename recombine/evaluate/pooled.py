@@ -114,5 +114,8 @@ def _influence(gap: Floats, labels: Sequence[str]) -> tuple[float, list[str], Fl
 
 
 def _sparse(rows: int, clusters: int) -> float:
-    """The variance of two more rows that disagree, one each way: without it, runs that always agree would have no interval."""
+    """The variance that two extra discordant rows would add, one for each run.
+
+    Without it, runs that always agree would get an interval of width 0.
+    """
     return 2 / (rows * clusters)

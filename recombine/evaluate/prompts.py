@@ -124,7 +124,7 @@ class Prompter:
     def hash(self) -> str:
         """16 hex digits for all that is common to the prompts: words, style, sight, and the examples if they are common.
 
-        The wording of questions enters by one question: that about the first row of the family's first part.
+        The hash covers the wording of questions through one sample: the question about the first row of the family's default part.
         """
         first = self.family.example(self.family.generate(make_job(self.family).rows(0, 1)), 0)
         shots = [] if self.fresh else list(islice(self._common(), self.shots))

@@ -16,7 +16,7 @@ from recombine.evaluate.rows import Rows
 from recombine.evaluate.statistics import Interval, Threshold, interval, threshold
 
 LONGEST_ANSWER = 100_000
-"""Characters of an answer that are looked at; what is longer is unparsable."""
+"""Longest answer in characters. A longer answer is unparsable."""
 LONGEST_RULE = 200
 """Characters of what a file says about the length of its rule."""
 MOST_BINS = 12

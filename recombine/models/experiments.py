@@ -96,10 +96,10 @@ class Rows(Protocol):
         """The rows of a part, at most `rows` of them (0: all), for the run with this seed."""
 
     def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
-        """What validation goes by; 1.0 is perfect."""
+        """The score that validation uses; 1.0 is perfect."""
 
     def measures(self, examples: Sequence[Example], answers: Sequence[str]) -> dict[str, Any]:
-        """What is measured on a test part besides the mean score."""
+        """Further measures on a test part, in addition to the mean score."""
 
     def is_measured(self, record: Mapping[str, Any]) -> bool:
         """Whether a test part's record holds all that these rows measure (another table may have asked for less)."""

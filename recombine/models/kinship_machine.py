@@ -145,7 +145,7 @@ class KinshipMachine:
         return stories, stated
 
     def _surer(self, stories: Stories, stated: Floats, genders: Floats) -> Floats:
-        """The genders, given also the clues that name each person: whoever is somebody's son is male."""
+        """The genders, updated by the clues that name each person: a person whom a clue calls a son is male."""
         means = shares(self.arrays["meanings"].astype(np.float64)[stories.tokens[stories.clues]])
         named = means @ self.arrays["relation_gender"].astype(np.float64)
         for relative, gender in zip(stated.sum(1), named, strict=True):

@@ -188,7 +188,7 @@ class Search:
             self.pool += self._sample(wrong, WRONG_ROWS)
             self._improve()
             self._simplify()
-        self.analogy = self.config.analogy  # only now: for what no training row could show
+        self.analogy = self.config.analogy  # not earlier: analogy is for entries that no training row decides
         self._simplify()
         self.wrong = self._errors(self.pairs, self.lexicon)
 

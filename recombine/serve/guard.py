@@ -1,4 +1,4 @@
-"""The door of the server. Every request passes here before any page sees it.
+"""Limits, checks and logs every request before a page handles it.
 
 Limits: length of the query, length of the body and the time it takes, requests a second for each client. Checks: the host's name
 (against rebinding), the role, and for every change a signed form code. Every answer gets a strict content policy. The log holds

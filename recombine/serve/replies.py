@@ -98,5 +98,5 @@ def failure(request: Request, status: int, text: str) -> Response:
         return JSONResponse({"error": text}, status)
     try:
         return page(request, "error.html", status, text=text)
-    except KeyError:  # the door was not passed: the application was mounted without it
+    except KeyError:  # the application was mounted without the guard
         return HTMLResponse(f"<p>{escape(text)}</p>", status)

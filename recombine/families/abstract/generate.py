@@ -135,7 +135,7 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
 
 
 SOURCE = Source(sound, facet_columns)
-"""Where the rows of a split of one's own come from."""
+"""Where the rows of a user's split come from."""
 
 
 def release(job: Job, compiled: bool | None = None) -> Batch:

@@ -1,7 +1,7 @@
-"""The split of one's own: the rules that a predicate leaves to a part, as a table to draw from.
+"""A user's split: the rules that a predicate leaves to a part, as a table to draw from.
 
-A predicate speaks of the rule and of the worlds. What it says of the rule is settled here, before a world is built. What it says of worlds
-is judged afterwards, and such rows are drawn again.
+A predicate may describe the rule and the worlds. This module settles conditions on the rule before a world is built. Conditions on worlds
+are judged afterwards, and rows that break them are drawn again.
 """
 
 from __future__ import annotations

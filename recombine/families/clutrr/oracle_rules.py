@@ -1,4 +1,4 @@
-"""What follows from what, for the oracle: read off explicit families, not derived like the generator's rules. Do not merge the two."""
+"""The oracle's rules of kinship. They are read off explicit families; the generator derives its rules otherwise. Do not merge the two."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _seen(r: _Register) -> NDArray[np.int64]:
 def composition(conventions: bool = True) -> NDArray[np.int64]:
     """[gender of x, of z, of y, relation of z to x, relation of y to z] -> mask of the relations that y may have to x.
 
-    What no three people show is too far apart for any of the words. Without conventions patchwork families are possible too.
+    Combinations that no three people show have no word: y is too far from x. Without conventions, patchwork families are added.
     """
     table = _seen(_whole_families())
     if not conventions:

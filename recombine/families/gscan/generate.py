@@ -83,7 +83,7 @@ def generate(job: Job) -> Batch:
 
 
 def _held_out(job: Job) -> Batch:
-    """Rows of a split of one's own: from the kernel's tables as far as these settle the predicate, the rest by drawing again."""
+    """Rows of a user's split. The kernel's tables settle the predicate as far as they can; the rest is drawn again."""
     predicate, _, is_exact = settled_by(job)
     return _sound(job) if is_exact else draw(job, predicate, SOURCE, is_wanted=job.part == "test")
 
@@ -128,7 +128,7 @@ def _tables(job: Job, known: tuple[Rule, ...]) -> tuple[NDArray[np.int64], names
 
 
 SOURCE = Source(_sound, facet_columns)
-"""Where the rows of a split of one's own come from."""
+"""Where the rows of a user's split come from."""
 
 
 def size(job: Job) -> int:
@@ -147,7 +147,7 @@ class Combination(NamedTuple):
 
 
 UNREACHABLE = 2
-"""The bit of verbs, adverbs and directions under which no target shows the wanted predicate."""
+"""The bit for a verb, adverb and direction with which no target can satisfy the wanted predicate."""
 
 
 def combination(job: Job) -> Combination:

@@ -215,13 +215,13 @@ def _split_laws(example: Example, reading: Reading) -> list[Problem]:
 
 
 def needless_words(things: tuple[Thing, ...], size: str, color: str, noun: str) -> list[str]:
-    """The words of the phrase without which it still means one object only (superlative reading)."""
+    """The words that can be dropped from the phrase: without such a word it still means at most one object (superlative reading)."""
     variants = {size: ("", color, noun), color: (size, "", noun), noun: (size, color, "")}
     return [word for word, rest in variants.items() if word and len(referents(things, *rest)) < 2]
 
 
 def could_be_meant(things: tuple[Thing, ...], size: str, color: str, noun: str) -> Iterator[int]:
-    """The objects that a phrase with the same kinds of words could mean alone, with every word needed."""
+    """The objects for which some phrase with the same kinds of words has this object as its only referent and needs every word."""
     for i, thing in enumerate(things):
         for word in ("small", "big") if size else ("",):
             parts = (word, thing.color if color else "", thing.shape if noun else "")

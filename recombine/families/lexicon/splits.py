@@ -143,7 +143,7 @@ _SPLITS: tuple[Split, ...] = (
         {part: ("random", part) for part in ("train", "validation")},
     ),
     ruled_split(
-        HOLD_OUT, "composition", "Training has no test command that satisfies a predicate of one's own (--hold-out); the test has only such ones.",
+        HOLD_OUT, "composition", "Training has no test command that satisfies the user's predicate (--hold-out); the test has only such ones.",
         {
             "train": ("Most of the tasks that do not satisfy the predicate.", Making(SHARES["train"])),
             "validation": ("One share of the tasks that do not satisfy the predicate.", Making(SHARES["validation"])),

@@ -205,7 +205,7 @@ def _truth_answer(reading: Program, scene: Scene) -> str | None:
 
 
 def _edit_answers(found: Mapping[str, Program], example: Example) -> dict[str, str | None]:
-    """For each reader a plan that it would be content with; None if none is found quickly."""
+    """For each reader a plan that solves the task as this reader understands it. Readers without a plan found quickly have None."""
     try:
         return _plans(found, example)
     except ProgramError:  # a reading that fails on some scene spoils the common run, not the others

@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Saved:
-    """A file of one's own: its name and its text, in the layout that `recombine audit` reads."""
+    """A file for the user to keep: its name and its text, in the layout that `recombine audit` reads."""
 
     name: str
     text: str

@@ -185,7 +185,7 @@ class Store:
         """The link with this token; an unknown one is an error that does not say which exist."""
         found = self._rows("SELECT token, study, role, grp FROM link WHERE token = ?", token)
         if not found:
-            raise UsageError("this link does not lead to a study; ask whoever sent it.")
+            raise UsageError("this link does not lead to a study; ask the person who sent it.")
         return Link(*found[0])
 
     def counts(self, study: str) -> dict[str, int]:

@@ -124,10 +124,11 @@ def at_most(rng: Words, word: int, size: int) -> int:
 
 
 def draw_kinds(rng: Words, template: int, word: int, extreme: int, n: int, things: Ints) -> None:
-    """Sizes, colours and shapes of n objects among which several could be meant by a phrase of this kind.
+    """Sizes, colours and shapes of n objects. Several of them could be the target of a phrase of this kind.
 
-    Which of them is meant is decided afterwards, so a look at the world alone gives little away: two objects are the only
-    ones of their shape; or kinds are drawn freely; or each shape has one extreme object; or each of two colours × two shapes.
+    The target is chosen afterwards, so the world alone reveals little. ONLY_SHAPE: two objects are the only ones of their shape.
+    COLOR_SHAPE: all kinds are drawn freely. SIZE_SHAPE: each shape has one extreme object. Otherwise two colours and two shapes are drawn,
+    and each pair of them has one extreme object.
     """
     if template == ONLY_SHAPE:
         common = below(rng, 3)

@@ -43,7 +43,7 @@ LARGE: dict[Kind, dict[str, float]] = {
 SURPLUS = 12
 """Draws from a large frame for each statement that may be kept."""
 SCENES = 1_500
-"""Scenes, besides a third as many from scratch, on which two statements must differ somewhere."""
+"""Drawn scenes. Two statements must differ on one of these or on one of a third as many scenes from scratch."""
 FLATNESS = 0.35
 """Exponent of the grammar's weights: common statements must not crowd out the others."""
 WORDINGS = 3

@@ -218,10 +218,10 @@ def draw_target(manner: int, settings: Ints, aims: Aims, scene: Scene, said: Say
 
 
 def grow(form: int, is_open: bool, attempt: int, is_shot: bool, asked: Asked, scene: Scene, said: Saying, desk: Desk) -> Any:
-    """Everything after the target's own attributes; returns the flags of the strategies used, or FAILED, OUTSIDE or NO_PIVOTS.
+    """Build the world around the target. Returns the flags of the strategies used, or FAILED, OUTSIDE or NO_PIVOTS.
 
-    things[0] already holds the target. `is_open`: whether the rule depends on the mentioned objects. Later attempts promise less
-    "the".
+    things[0] already holds the target. `is_open`: whether the rule depends on the mentioned objects. Later attempts put "the" before
+    fewer phrases.
     """
     things, sets, boards, st = scene.things, scene.sets, scene.boards, scene.st
     words, links, marks, aim = said.words, said.links, desk.marks, scene.aim
