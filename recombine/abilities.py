@@ -240,7 +240,7 @@ class State(Protocol):
         """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
 
     def answer(self) -> str:
-        """What was done so far as an answer that the family's `score` reads; its mistakes have names. Empty if nothing was done."""
+        """The actions so far as an answer that the family's `score` reads, so that mistakes get names. Empty if none was taken."""
 
 
 @runtime_checkable

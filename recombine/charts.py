@@ -16,7 +16,7 @@ LIGHT = ("#1f6fb4", "#b8560f", "#6b3fa0", "#00756b", "#b0185f", "#7a6200", "#3f4
 INK, SOFT, GRID = "var(--ink,#1f2937)", "var(--soft,#566070)", "var(--line,#dfe3e8)"
 PAPER = "var(--card,#ffffff)"
 COLORS = tuple(f"var(--c{number},{color})" for number, color in enumerate(LIGHT))
-"""One colour per series. Dots also differ in shape, so that nobody depends on the colours alone."""
+"""One colour per series. Dots also differ in shape, so readers need not rely on colours alone."""
 FONT = "font-family='system-ui, sans-serif' font-size='11'"
 
 

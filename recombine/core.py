@@ -238,7 +238,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """What a reader who cuts one corner would answer; None where that reader has no answer here."""
+    """The answer of one shortcut reader; None if that reader has no answer to this example."""
 
     name: str
     reader: str
@@ -262,7 +262,7 @@ class Explanation:
 class Score:
     """The verdict on one answer. `mistake` names the shortcut reader(s) who would have answered the same, if wrong.
 
-    `status` is `right`, `wrong` or `unparsable`; `detail` holds what a family measures besides (target cell, hops, …).
+    `status` is `right`, `wrong` or `unparsable`; `detail` holds further measures of the family (target cell, hops, …).
     """
 
     value: float
@@ -319,7 +319,7 @@ class Example:
 
     @cached_property
     def recipe(self) -> str:
-        """The recipe under whose laws this example stands."""
+        """The recipe whose laws apply to this example."""
         return str(self.meta.get("recipe", "release"))
 
 
@@ -327,7 +327,7 @@ class Example:
 
 
 class Family(Protocol):
-    """What every family offers: an object with these members, most simply a frozen dataclass."""
+    """The contract of a family: an object with these members, most simply a frozen dataclass."""
 
     @property
     def NAME(self) -> str:
@@ -371,7 +371,7 @@ class Family(Protocol):
 
     @property
     def MEDIA(self) -> tuple[Medium, ...]:
-        """What `render` can make."""
+        """The media that `render` can make."""
 
     @property
     def NATIVE_NAME(self) -> str:

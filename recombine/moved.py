@@ -55,6 +55,6 @@ class Finder:
 
 
 def install() -> None:
-    """Ask the finder for modules that nobody else finds."""
+    """Ask the finder for modules that no other finder knows."""
     if not any(isinstance(finder, Finder) for finder in sys.meta_path):
         sys.meta_path.append(Finder())

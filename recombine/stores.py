@@ -25,7 +25,7 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+)://(.*)", re.DOTALL)
 
 
 class Stat(NamedTuple):
-    """What is asked of an object, under the names that `os.stat` has for it."""
+    """Properties of an object, under the names of `os.stat`."""
 
     st_size: int
     st_mtime_ns: int
@@ -140,7 +140,7 @@ class Remote:
                 return []
 
     def iterdir(self) -> Iterator[Remote]:
-        """What lies directly below."""
+        """The entries directly below."""
         start = len(self.key) + 1
         for name in dict.fromkeys(key[start:].partition("/")[0] for key in self._keys() if key != self.key):
             yield self / name
@@ -152,7 +152,7 @@ class Remote:
                 yield Remote(self.scheme, key)
 
     def glob(self, pattern: str) -> Iterator[Remote]:
-        """What lies directly below and fits."""
+        """The entries directly below that fit."""
         return (found for found in self.iterdir() if fnmatch(found.name, pattern))
 
     def mkdir(self, **_: Any) -> None:

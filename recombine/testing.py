@@ -30,7 +30,7 @@ from recombine.errors import RecombineError
 from recombine.jobs import make_job
 
 ROWS = 6
-"""Rows on which the checks of one part look closely."""
+"""Rows that the detailed checks of one part use."""
 WIDE_ROWS = 300
 """Rows over which seeds and parts are compared."""
 SEED = 7
@@ -360,7 +360,7 @@ def golden(family: Family) -> dict[str, Any]:
 
 
 def compare_golden(kept: Mapping[str, Any], made: Mapping[str, Any]) -> list[str]:
-    """What differs from the kept rows, each with what to do about it; empty if nothing does."""
+    """Differences from the kept rows, each with advice; empty if there are none."""
     changed = sorted(key for key in kept.keys() & made.keys() if kept[key] != made[key] and key != "version")
     new, gone = sorted(made.keys() - kept.keys()), sorted(kept.keys() - made.keys())
     if kept["version"] != made["version"]:

@@ -121,7 +121,7 @@ def _tell(line: str, code: int, is_debug: bool) -> int:
 
 
 def _finished(verb: str) -> str:
-    """What an interrupted verb had done, and how to go on."""
+    """How far an interrupted verb came, and how to go on."""
     from recombine.cli.printing import Standing
 
     rows = f" after {Standing.done:,} of {Standing.total:,} rows" if Standing.total else ""

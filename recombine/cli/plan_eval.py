@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """What rows of a part look like: tokens of a prompt and of a reply, and the contexts that they share."""
+    """Measures of a part's rows: tokens of a prompt and of a reply, and the contexts that the rows share."""
 
     part: str
     tokens_in: int

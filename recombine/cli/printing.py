@@ -1,4 +1,4 @@
-"""What verbs print with: tables, progress on a terminal, JSON for scripts. Rich is imported when something is printed."""
+"""Printing for all verbs: tables, progress on a terminal, JSON for scripts. Rich is imported when something is printed."""
 
 from __future__ import annotations
 

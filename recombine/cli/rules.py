@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Ran:
-    """What rules scored, and how long they are."""
+    """The score and the length of rules."""
 
     part: str
     rows: int

@@ -126,7 +126,7 @@ def _alive(ray: Any) -> set[str]:
 
 
 def _record_of(ray: Any, reference: Any) -> ShardRecord:
-    """What a finished task returned; its own error if it failed, and what to do if the cluster lost it."""
+    """The result of a finished task. A failed task raises its own error; a lost task raises an error that says what to do."""
     try:
         record: ShardRecord = ray.get(reference)
     except ray.exceptions.RayTaskError as problem:

@@ -1,4 +1,4 @@
-"""What a folder will hold, decided before the first row is made: parts, sizes, shards. A function of the request alone."""
+"""The contents of a folder, decided before the first row is made: parts, sizes, shards. They depend on the request only."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def stats(
 
 
 def probed(path: str | Path) -> list[Mapping[str, str]]:
-    """What the family's own readers find in the folder, line by line; nothing for a family that has none."""
+    """The accuracy of the family's own baselines on the folder, line by line; empty for a family without them."""
     folder = open_folder(path)
     if not isinstance(folder.family, Probing):
         return []

@@ -39,7 +39,7 @@ KEPT_PROBLEMS = 1_000
 
 @dataclass(frozen=True)
 class PartFinding:
-    """What verification found of one part."""
+    """The result of verifying one part."""
 
     split: str
     part: str

@@ -287,7 +287,7 @@ def _results(places: int) -> Results:
 
 
 class Arguments(TypedDict, total=False):
-    """What both environments take besides their own arguments; see `GridEnv`."""
+    """Arguments that both environments share; see `GridEnv`."""
 
     split: str | None
     part: str

@@ -234,7 +234,7 @@ class LilGymEngine:
 
 
 class Arguments(TypedDict, total=False):
-    """What both environments take besides their own arguments; see `LilGymEnv`."""
+    """Arguments that both environments share; see `LilGymEnv`."""
 
     split: str | None
     part: str

@@ -23,7 +23,7 @@ MADE_UP = "careless"
 
 @dataclass(frozen=True)
 class Constant:
-    """An answerer that always says the same, so that nobody needs to show it the example."""
+    """An answerer that always gives the same answer, so it does not need the example."""
 
     answer: str
 

@@ -1,4 +1,4 @@
-"""What the report's charts and tables hold, worked out from the findings: the page, the figures and the files show the same."""
+"""The contents of the report's charts and tables, computed from the findings. The page, the figures and the files show the same."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def heat_chart(item: MistakeMap) -> str:
 
 
 def published_table(found: Mapping[str, Any]) -> Table:
-    """What papers print about comparable sets."""
+    """Published figures for comparable sets."""
     rows = [(key, p["model"], printed(p), p["source"]) for key, part in found["parts"].items() for p in part["published"]]
     return ("set", "model", "accuracy", "where"), rows
 

@@ -1,4 +1,4 @@
-"""What came of an `ask` run: answers for `recombine evaluate`, strict and lenient readings, several samples, and what a right answer costs."""
+"""The outcome of an `ask` run: answers for `recombine evaluate`, strict and lenient readings, several samples, and the cost of a right answer."""
 
 from __future__ import annotations
 

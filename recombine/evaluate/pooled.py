@@ -57,7 +57,7 @@ class Pooled:
 
     @property
     def sentence(self) -> str:
-        """`alpha is ahead of beta by 7.0 points [3.1, 10.9], in 5 of 6 sets`, or why nobody is ahead."""
+        """`alpha is ahead of beta by 7.0 points [3.1, 10.9], in 5 of 6 sets`, or why neither is ahead."""
         count = f"{len(self.sets)} {'set' if len(self.sets) == 1 else 'sets'}"
         if self.low is None or self.high is None:
             return f"{self.a} and {self.b} cannot be compared: no set has {FEWEST_CLUSTERS} clusters"

@@ -16,7 +16,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """What a million tokens cost, read and written, in any one currency."""
+    """The price of a million tokens, read and written, in one currency of the user's choice."""
 
     tokens_in: float
     tokens_out: float

@@ -31,7 +31,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Puzzle:
-    """What the page needs to draw, ask, judge and prove one example. `kind` chooses the page's way to draw and to answer."""
+    """All data with which the page draws, asks, judges and proves one example. `kind` chooses the page's way to draw and to answer."""
 
     example: Example
     kind: str
@@ -43,7 +43,7 @@ class Puzzle:
     shown: str
     """The right answer for people."""
     scene: dict[str, Any] = field(default_factory=dict)
-    """What the picture is drawn from."""
+    """The data of the picture."""
 
     def packed(self) -> dict[str, Any]:
         """The puzzle as JSON values, with short names."""

@@ -223,4 +223,4 @@ NOTE = (
     "while spinning; carefully, warily, with caution = cautiously; haltingly, with hesitation = hesitantly. A clause about the noun "
     "just before it begins with that, which, or without a word; and adds a further clause about the noun of the clause before."
 )
-"""What a reader must know of natural wording."""
+"""The note about natural wording for readers."""

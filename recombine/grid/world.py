@@ -92,7 +92,7 @@ class World:
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
-        """What no grid world may have, as sentences; empty for a possible world."""
+        """Faults that no grid world may have, as sentences; empty for a possible world."""
         found: list[str] = []
         if not 1 <= self.size <= MAX_GRID:
             found.append(f"the grid size is {self.size}, not 1 to {MAX_GRID}")

@@ -107,7 +107,7 @@ class PlayTask(vf.Task[Scene]):  # type: ignore[misc]
 
 
 class PlayEnvConfig(vf.EnvConfig):  # type: ignore[misc]
-    """Who plays, and how long."""
+    """The player, and the most turns."""
 
     player: vf.AgentConfig = vf.AgentConfig()
     max_turns: int = 20

@@ -216,7 +216,7 @@ class KinshipMachine:
 
 
 def word_kinds(common: Iterable[str], clues: Iterable[str]) -> dict[str, int]:
-    """What kind of word each known word is; all others are of the kind OTHER."""
+    """The kind of each known word; all other words have the kind OTHER."""
     marks = {**dict.fromkeys(STOPS, STOP), **dict.fromkeys(COMMAS, COMMA), **dict.fromkeys(QUOTES, QUOTE)}
     return {**dict.fromkeys(common, COMMON), "'s": COMMON, **marks, **dict.fromkeys(clues, CLUE)}
 

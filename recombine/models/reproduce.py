@@ -210,7 +210,7 @@ def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]], 
 
 
 def spread_of(values: Sequence[float], kind: Spread) -> float:
-    """What stands after ± for these runs; 0 for a single one."""
+    """The figure after ± for these runs; 0 for a single run."""
     if len(values) < 2:
         return 0.0
     if kind == "population":

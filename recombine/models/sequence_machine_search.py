@@ -193,7 +193,7 @@ class Search:
         self.wrong = self._errors(self.pairs, self.lexicon)
 
     def price(self, lexicon: Lexicon | None = None) -> float:
-        """The prior of a lexicon in nats: its slots, its words that are no atoms, and unlike words of like contexts."""
+        """The prior of a lexicon in nats: its slots, its words that are no atoms, and dissimilar entries of words with similar contexts."""
         found = self.lexicon if lexicon is None else lexicon
         copy, act = self.costs
         total = 0.0

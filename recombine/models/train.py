@@ -55,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train: a model by name with a configuration, the settings, and a note of where the data came from."""
+    """A training run: a model by name with a configuration, the settings, and a note about the source of the data."""
 
     model: str
     config: Any

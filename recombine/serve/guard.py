@@ -94,7 +94,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Visit:
-    """What the door learned about a request; pages find it in `request.scope["visit"]`."""
+    """What the guard learned about a request; pages find it in `request.scope["visit"]`."""
 
     settings: Settings
     session: str
@@ -255,7 +255,7 @@ def _check_origin(headers: Mapping[str, str]) -> None:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The receive channel as if nobody had read the body."""
+    """A receive channel that gives the whole body again."""
     is_told = False
 
     async def again() -> MutableMapping[str, Any]:

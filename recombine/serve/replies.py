@@ -36,7 +36,7 @@ TEMPLATES.filters["data"] = lambda value: json.dumps(value, separators=(",", ":"
 
 
 def visit_of(request: Request) -> Visit:
-    """What the door learned about the request."""
+    """What the guard learned about the request."""
     found: Visit = request.scope["visit"]
     return found
 

@@ -1,4 +1,4 @@
-"""What the server was told when it started, and the limits that hold for every client."""
+"""The settings with which the server was started, and the limits for every client."""
 
 from __future__ import annotations
 

@@ -36,11 +36,11 @@ REJECTIONS = ("no test world", "no demonstration", "not determined", "too many h
 RULES = 8
 """Rules that are offered to the kernel for one row at a time."""
 LOOKS_AT_ONCE, LOOKS_AHEAD, MOST_LOOKS = 4_096, 256, 100_000
-"""Rules looked at in one step: for all rows together, at most for one row, and for one row before the job is given up."""
+"""Rules that are tried: in one step for all rows together, in one step for one row, and for one row before the job fails."""
 ROUNDS = 200
 """Times that a row is offered other rules before the job is given up."""
 POOL = 3
-"""Worlds among which demonstrations are chosen, besides one for each demonstration."""
+"""Worlds from which demonstrations are chosen, in addition to one for each demonstration."""
 EXTRA = 60
 """Worlds that are tried as the last demonstration if none of the pool settles the task."""
 HYPOTHESES: Mapping[int, int] = MappingProxyType({SIMPLE: 1 << 15, ONE: 1 << 15, TWO: 1 << 18, NESTED: 1 << 20})
@@ -208,7 +208,7 @@ def desk_of(settings: Ints) -> kernel.Desk:
 def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Making) -> tuple[Ints, Ints]:
     """(forms[rows, RULES], operations[rows, RULES]): the next rules of each row that the part admits.
 
-    `counters` says how many rules each row has looked at; it is advanced.
+    `counters` holds how many rules each row has tried; the function updates it.
     """
     forms, ops = np.zeros((2, len(rows), RULES), dtype=np.int64)
     filled = np.zeros(len(rows), dtype=np.int64)
@@ -224,7 +224,7 @@ def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Ma
         column = ranks[own, place] - 1
         forms[left[own], column] = drawn.encode().reshape(at.shape)[own, place]
         ops[left[own], column] = op.reshape(at.shape)[own, place]
-        # A row has looked at rules up to its last one, not at those behind.
+        # A row has tried the rules up to its last one, not those after it.
         counters[rows[left]] += np.minimum((ranks < RULES).sum(axis=1) + 1, ahead).astype(np.uint64)
         filled[left] = np.minimum(ranks[:, -1], RULES)
         left, looked = left[filled[left] < RULES], looked + ahead

@@ -119,7 +119,7 @@ def _wrong_clause(example: Example, role: str) -> str:
 
 
 def _wrong_wording(example: Example, role: str) -> str:
-    """A test is told in held-out paraphrases, everything else in training ones."""
+    """Test stories use held-out paraphrases, and all other stories use training paraphrases."""
     dials = _dials(example)
     if dials.get("templates") or dials.get("paraphrases") == "shared" or dials.get("language") == "simple":
         return ""

@@ -339,7 +339,7 @@ def _arrange(world: People, piece: Sequence[int], rows: Sequence[int], x: list[f
         if downwards:
             beside = [x[p] - x[piece[0]] for p in piece]
             if before is not None and max(abs(new - old) for new, old in zip(beside, before, strict=True)) < _STILL:
-                break  # nobody moves any more, but for all of them together
+                break  # the people no longer move relative to each other
             before = beside
         for level in sorted(blocks, reverse=not downwards):
             row = blocks[level]

@@ -123,7 +123,7 @@ def _sound(job: Job) -> Batch:
 
 @lru_cache(maxsize=16)
 def _tables(job: Job, known: tuple[Rule, ...]) -> tuple[NDArray[np.int64], names.Rules]:  # noqa: ARG001 - part of the key
-    """What the kernel takes besides the rows' states; kept, because single rows are asked for again and again."""
+    """The kernel's inputs in addition to the rows' states. They are cached, because callers often ask for single rows."""
     return sound_dials(job), sound_rules(job)
 
 
@@ -151,7 +151,7 @@ UNREACHABLE = 2
 
 
 def combination(job: Job) -> Combination:
-    """What the job's split and part ask for."""
+    """The combinations that the job's split and part ask for."""
     is_test = job.part == "test"
     if job.split != HOLD_OUT:
         return Combination(rules(), bits_kept_from(job.split), bit_of(job.split) if is_test else 0)

@@ -176,7 +176,7 @@ def _answer_laws(example: Example, world: World, reading: Reading) -> list[Probl
 
 
 def _field_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
-    """What is stored besides must follow from the rest."""
+    """All other stored fields must follow from command, world and actions."""
     target = world.things[0]
     down, right = target.row - world.row, target.column - world.column
     vertical, horizontal = ("s" if down > 0 else "n" if down < 0 else ""), ("e" if right > 0 else "w" if right < 0 else "")

@@ -138,7 +138,7 @@ class _Tracer:
 
 _TOLD = frozenset({"call", "and", "or", "not", "compare"})
 _FUEL = 5 * reference.FUEL
-"""Steps of a trace, which looks at the elements one by one besides."""
+"""Most steps of a trace. A trace also shows the elements one by one."""
 _NOTHING: Mapping[str, Any] = {}
 
 

@@ -1,4 +1,4 @@
-"""What a statement speaks of: the facets of an example, and the phenomena of the annotated corpus.
+"""The facets of an example (a lilGym statement), and the phenomena of the annotated corpus.
 
 Facets are read off the program, so that published examples have them as well as ours. `CORPUS` says how often the annotated
 programs show each phenomenon.

@@ -158,7 +158,7 @@ def validate(example: Example) -> list[Problem]:
 
 
 def _written_problems(example: Example) -> Iterator[Problem]:
-    """What a released file says besides command, world and actions must follow from them."""
+    """Everything else that a released file says must follow from command, world and actions."""
     written = example.meta.get("claims")
     if written is None:
         return

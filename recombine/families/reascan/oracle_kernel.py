@@ -150,7 +150,7 @@ def completes(
 
 
 def fits_here(world: Ints, said: Ints, gone: Ints, can_share: bool, choice: Ints, truth: Ints, j: int) -> Any:
-    """Whether phrase j's present choice is true of it, related to its parent's, and nobody else's."""
+    """Whether the object chosen for phrase j fits it, has its relation to the parent's object, and, unless phrases may share one, is not chosen earlier."""
     if truth[j, choice[j]] == 0:
         return False
     for e in range(j):

@@ -55,7 +55,7 @@ def shown(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def faults(content: Mapping[str, Any], text: str) -> list[str]:
-    """What a machine finds wrong with a story, in sentences for its author; empty if reviewers may see it."""
+    """Problems of a story that a program finds, as sentences for its author; empty if reviewers may see the story."""
     names = list(content["names"])
     found = []
     if not SHORTEST <= len(text) <= LONGEST:

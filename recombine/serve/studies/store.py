@@ -224,7 +224,7 @@ class Store:
     # --- offers ------------------------------------------------------------------------------------------------------
 
     def offer(self, person: str, link: Link, most: int, reviewers: int) -> Offer | None:
-        """What the person is asked now: the open offer, or a new one; None if they are done. Nobody is offered an item twice."""
+        """What the person is asked now: the open offer, or a new one; None if they are done. No person gets an item twice."""
         with self._change() as db:
             open_ = self._open(db, person, link)
             if open_ is not None:

@@ -224,7 +224,7 @@ def levels(people: Ints, size: Ints) -> int:
 
 
 def acting_levels(people: Ints, start: int, stop: int) -> int:
-    """How many generations the named ones of these people span; 0 if nobody is named."""
+    """How many generations the named ones of these people span; 0 if no person is named."""
     low = 0
     high = -1
     for p in range(start, stop):

@@ -51,7 +51,7 @@ DIALS = 11
 # columns of `choice` and of `Rules.implied`
 VERB, ADVERB, TEMPLATE, WORD, EXTREME, WAY = 0, 1, 2, 3, 4, 5
 CHOICES = 6
-# templates: which words besides the shape
+# templates: the words in addition to the shape
 ONLY_SHAPE, COLOR_SHAPE, SIZE_SHAPE = 0, 1, 2
 FEWEST_RIVALS = 2
 """At least so many objects could be meant by a phrase of the command's kind."""

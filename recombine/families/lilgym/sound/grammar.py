@@ -31,7 +31,7 @@ def amounts(quantifiers: Mapping[p.Quantifier, float], numbers: Mapping[int, flo
 
 
 FEW = {1: 42, 2: 40, 3: 18}
-"""Three boxes have three tops: nobody counts to four there."""
+"""Three boxes have three tops, so counts end at three there."""
 ITEM_NUMBERS = {1: 25, 2: 35, 3: 22, 4: 12, 5: 6}
 INSIDE_NUMBERS = {1: 34, 2: 38, 3: 22, 4: 6}
 HEIGHTS = {1: 15, 2: 30, 3: 33, 4: 22}
