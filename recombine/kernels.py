@@ -399,7 +399,7 @@ def _is_writable(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def _numba_cache(folder: Path | None) -> Iterator[None]:
-    """Numba's own setting, changed for a moment: it is read when a function's cache is made."""
+    """Changes a setting of Numba for a moment. Numba reads it when it makes a function's cache."""
     config: Any = importlib.import_module("numba.core.config")
     before = config.CACHE_DIR
     config.CACHE_DIR = "" if folder is None else str(folder)

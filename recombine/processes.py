@@ -20,7 +20,7 @@ class Pool(ProcessPoolExecutor):
     """A pool whose workers never see Ctrl-C, and which as a context turns a lost worker into `WorkerLost`."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand over a call. A process that starts for it inherits that interrupts are held back: only the parent reacts to them."""
+        """Submit a call. A process that starts for it inherits blocked interrupts, so only the parent reacts to them."""
         with _interrupts_held():
             return super().submit(fn, *args, **kwargs)
 

@@ -156,10 +156,10 @@ class Remote:
         return (found for found in self.iterdir() if fnmatch(found.name, pattern))
 
     def mkdir(self, **_: Any) -> None:
-        """Nothing: a prefix is there as soon as an object is below it."""
+        """Does nothing: a prefix exists as soon as an object is below it."""
 
     def rmdir(self) -> None:
-        """Nothing, see `mkdir`."""
+        """Does nothing; see `mkdir`."""
 
     def resolve(self) -> Remote:
         """Itself."""
@@ -205,7 +205,7 @@ class Remote:
 
     @contextmanager
     def _told(self, doing: str) -> Iterator[None]:
-        """Whatever a store's own package raises, as a `FileError`; a missing object stays what it is."""
+        """Turns errors of a store's own package into a `FileError`. The error for a missing object stays as it is."""
         try:
             yield
         except (FileNotFoundError, FileError, UsageError):

@@ -41,7 +41,7 @@ MANY_SPLITS = 40
 FAR_ROW = 10**6
 """The index of a test row that is put into train. It lies beyond the rows that train may hold for other reasons."""
 WHOLE_ROWS = 25_000
-"""Finite parts up to this size are compared whole, where a check needs that."""
+"""A check that needs whole parts compares finite parts up to this size."""
 KNOWN_FORMS = 2_000
 """Parts whose canonical forms are kept for the next check."""
 KNOWN_ROWS = 16
@@ -384,7 +384,7 @@ def _fresh(family: Family, job: Job, start: int, stop: int) -> Batch:
 
 
 def _rows(family: Family, job: Job, start: int, stop: int) -> Batch:
-    """The same rows, made once for the checks that follow each other; `check_purity` sees to it that making them anew changes none."""
+    """The same rows, made once and cached for the next checks; `check_purity` checks that making them anew changes none."""
     key = (id(family), job.key, start, stop)
     if key not in _MADE:
         while len(_MADE) >= KNOWN_ROWS:
