@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", help="scan or nacs, or a folder of theirs")
     add_request(parser, several=False)
     parser.add_argument("--run-seed", type=whole_number, default=0, metavar="K", help="seed of the search for the lexicon")
-    parser.add_argument("--out", metavar="FILE", help="also write what was found as JSON")
+    parser.add_argument("--out", metavar="FILE", help="also write the findings as JSON")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine plan-eval`."""
     parser.add_argument("--detect", type=float, required=True, metavar="P", help="the difference to find, in points (3 = 3 %%)")
-    parser.add_argument("--power", type=float, default=0.8, metavar="W", help="the chance to find it (default 0.8)")
+    parser.add_argument("--power", type=float, default=0.8, metavar="W", help="the chance to find this difference (default 0.8)")
     parser.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the chance of a false alarm (default 0.05)")
     parser.add_argument(
         "--discordant", type=float, metavar="D", help="share of rows that one model alone gets right (default 0.2)"
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-cluster", type=whole_number, metavar="N", help="rows that share a context (default 1, or measured)"
     )
-    parser.add_argument("--correlation", type=float, default=0.3, metavar="R", help="how alike such rows are (default 0.3)")
+    parser.add_argument("--correlation", type=float, default=0.3, metavar="R", help="correlation of such rows (default 0.3)")
     cost = parser.add_argument_group("what it costs")
     cost.add_argument("--price", metavar="IN,OUT", help="price per million tokens")
     cost.add_argument("--tokens-in", type=whole_number, metavar="N", help="tokens of a prompt (or measured with --family)")

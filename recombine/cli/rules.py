@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lexicon", metavar="FILE", help="rules to run, one on each line; the prompt says their form")
     parser.add_argument("--out", metavar="FILE", help='with --lexicon: its answers, one {"id", "answer"} per line')
-    parser.add_argument("--json", action="store_true", help="print JSON: the prompt, or the rules and what they scored")
+    parser.add_argument("--json", action="store_true", help="print JSON: the prompt, or the rules and their score")
 
 
 @dataclass(frozen=True)
