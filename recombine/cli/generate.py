@@ -61,7 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     prompts.add_argument("--with-prompts", action="store_true", help="also write every row as a prompt for a language model")
     prompts.add_argument("--style", metavar="S", help="with --with-prompts: direct, step_by_step or rules (default)")
     prompts.add_argument(
-        "--sight", choices=("text", "picture", "both"), help="with --with-prompts: show the world as text, picture or both (default text)"
+        "--sight",
+        choices=("text", "picture", "both"),
+        help="with --with-prompts: show the world as text, picture or both (default text)",
     )
     parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
 

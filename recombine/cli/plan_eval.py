@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine plan-eval`."""
     parser.add_argument("--detect", type=float, required=True, metavar="P", help="the difference to find, in points (3 = 3 %%)")
-    parser.add_argument("--power", type=float, default=0.8, metavar="W", help="the chance to find this difference (default 0.8)")
+    parser.add_argument(
+        "--power", type=float, default=0.8, metavar="W", help="the chance to find this difference (default 0.8)"
+    )
     parser.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the chance of a false alarm (default 0.05)")
     parser.add_argument(
         "--discordant", type=float, metavar="D", help="share of rows that one model alone gets right (default 0.2)"

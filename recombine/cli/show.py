@@ -34,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--solution", action=argparse.BooleanOptionalAction, help="with or without the solution (.svg and .pdf)"
     )
-    parser.add_argument(
-        "--scale", type=float, default=1.0, metavar="X", help="scale factor (.svg and .pdf, default 1)"
-    )
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="scale factor (.svg and .pdf, default 1)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

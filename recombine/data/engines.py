@@ -24,7 +24,7 @@ Tick = Callable[[int], None]
 SMALL_JOB_ROWS = 40_000
 """Jobs up to this size are made in this process: starting others would take longer."""
 STALL_SECONDS = 20.0
-"""After so long without a finished shard we look whether a node of the cluster is gone."""
+"""After this time without a finished shard, we check whether the cluster has lost a node."""
 
 
 def run_serial(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int = 1) -> Iterator[ShardRecord]:  # noqa: ARG001

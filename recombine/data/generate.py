@@ -39,7 +39,7 @@ from recombine.files import (
 
 PLAN = f"{RECORDS}/plan.json"
 LOCK_SECONDS = 10.0
-"""How long a run over some shards waits for others that are just beginning."""
+"""Seconds that a run over some shards waits for other runs that are just starting."""
 Progress = Callable[[int], None]
 
 
@@ -122,7 +122,7 @@ FOLDER = Kind("a folder of `recombine generate`", _is_ours)
 
 
 def prepare(plan: Plan, out: str | Path) -> Path:
-    """The output folder, made if needed, with the plan in it; refuses what it must not write into."""
+    """The output folder, made if needed, with the plan in it; an error for a folder that it must not write into."""
     folder = own_folder(out, FOLDER)
     there = _plan_in(folder)
     if there is not None and there.hash != plan.hash:
@@ -255,7 +255,7 @@ def seal(plan: Plan, folder: Path) -> Folder:
 
 
 def _tidied(plan: Plan, folder: Path) -> Folder:
-    """The sealed folder without the records and leftovers of its making; what is not ours stays where it is."""
+    """Remove the records and leftovers of a run from a finished folder; other files stay. Returns the folder."""
     sweep(folder, lambda name: is_own_file(plan, name))
     records = inside(folder, RECORDS)
     for entry in sorted(records.iterdir()) if records.is_dir() else ():

@@ -1,4 +1,4 @@
-"""Splits of large compound divergence: the plan of a folder whose rows were searched for.
+"""Splits of large compound divergence: the plan of a folder whose rows a search chose.
 
 Training rows come from the training part of a split and test rows from its test part, so the two are disjoint as always. Where both parts hold
 the same rows (a split that is a pool), each row is taken once at most. The search takes a share of each and keeps known atoms in like

@@ -196,7 +196,7 @@ PLAN_SHAPE = record({
 
 
 def _part_of(family: Family, value: Mapping[str, Any]) -> PartPlan:
-    """A part as a plan's record tells it: every name is known to the family, every number fits the others."""
+    """A part from a plan's record, checked: the family knows every name, and all numbers fit each other."""
     told = value["job"]
     names = [
         (f"recipe of {family.NAME}", told["recipe"], family.RECIPES),

@@ -1,4 +1,4 @@
-"""The distributions of a folder's columns: what the papers' figures show, as numbers and small pictures. Streams."""
+"""The distributions of a folder's columns, as numbers and small pictures like the papers' figures. Streams."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _check_shard_at(path: str, number: int, sample: int | None) -> _ShardResult:
 
 
 def _check_shard(folder: Folder, number: int, sample: int | None) -> _ShardResult:
-    """Everything that can be said of one file alone."""
+    """All checks that need one file only."""
     shard = folder.plan.shards[number]
     part = folder.plan.parts[shard.part]
     result = _ShardResult()
@@ -191,7 +191,7 @@ def _check_ids(ids: Any, batch: Batch, part: Any, seen: int, result: _ShardResul
 
 
 def _chosen(part: Any, start: int, rows: int, sample: int | None) -> list[int] | None:
-    """Rows of this batch that the oracle looks at: all, or those whose keyed draw falls under the sampling rate."""
+    """Rows of this batch that the oracle judges: all, or those whose keyed draw falls under the sampling rate."""
     if sample is None or sample >= part.rows:
         return None
     base, limit = keys.state(part.job.key, "verify"), int(sample / part.rows * (1 << 64))

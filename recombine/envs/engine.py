@@ -91,7 +91,7 @@ class Engine(Protocol):
         """A place in characters."""
 
     def caption(self, place: int) -> str:
-        """What is to be done, where the picture itself does not show it; else ""."""
+        """The task, if the picture does not show it; otherwise ""."""
 
     def action_name(self, action: int) -> str:
         """An action in words."""

@@ -1,4 +1,4 @@
-"""What an `ask` run may use: caps on requests, tokens and money, and the room that requests under way hold."""
+"""The budget of an `ask` run: caps on requests, tokens and money, and reservations for requests under way."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def dot_of(series: int, name: str, accuracy: Mapping[str, Any], *, hollow: bool 
 
 
 def accuracy_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: the given runs, what they must beat, and the best shortcut reader, for each set."""
+    """Header and rows: the given runs, their baselines, and the best shortcut reader, for each set."""
     given = given_runs(found)
     plain = [name for name in PLAIN if any(name in part["runs"] for part in found["parts"].values())]
     rows = []
@@ -222,7 +222,7 @@ def dial_table(found: Mapping[str, Any]) -> Table:
 
 
 def profile_table(found: Mapping[str, Any]) -> Table:
-    """Accuracy by what is asked of the model."""
+    """Accuracy by axis (the ability that a split tests)."""
     axes = list(dict.fromkeys(axis for run in found["profile"].values() for axis in run))
     rows = []
     for name, run in found["profile"].items():

@@ -60,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Judged:
-    """What the replies of a run hold."""
+    """The contents of a run's replies."""
 
     statuses: Mapping[str, int]
     mean: float

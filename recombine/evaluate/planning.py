@@ -1,4 +1,4 @@
-"""How many rows of a part a comparison needs, when the part has only so many contexts for its rows to share."""
+"""How many rows of a part a comparison needs, if the rows of the part share a limited number of contexts."""
 
 from __future__ import annotations
 

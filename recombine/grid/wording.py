@@ -213,7 +213,7 @@ _PLAIN_WORDS = frozenset(" ".join(["walk to push pull a the", *SIZES, *COLORS, *
 
 
 def is_reworded(text: str) -> bool:
-    """Whether a command says anything otherwise than the plain grammar does."""
+    """Whether a command has any word or clause that the plain grammar lacks."""
     return not _PLAIN_WORDS.issuperset(_PLAIN_CLAUSE.sub("", text).split())
 
 

@@ -72,7 +72,7 @@ class World:
 
     @cached_property
     def outcomes(self) -> dict[tuple[str, ...], Any]:
-        """What action sequences do that were asked for before, and where they end; `score.end_after` fills it."""
+        """A cache of the effects and end states of action sequences; `score.end_after` fills it."""
         return {}
 
     @cached_property

@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 SmallInts = NDArray[np.int32]
 ATOM_ALPHA, COMPOUND_ALPHA = 0.5, search_kernel.POWER
 ATOM_LIMIT = 0.02
-"""The most that the atoms of train and test may differ."""
+"""The largest allowed atom divergence of train and test."""
 SLACK = 0.9
 """The search aims at this share of the limit, if it is not told another one."""
 GRAIN = float(1 << 20)
@@ -37,7 +37,7 @@ WARM, COOLING = 1e-3, 4.605170185988092
 CHEAP, RISE = 1.0, 3.4011973816621555
 """The cost of one unit of atom divergence above the aim, at the start. It rises to thirty times that (ln 30)."""
 CLOSE = 0.02
-"""A wanted divergence is met within this."""
+"""The search succeeds if it comes this close to the wanted divergence."""
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,7 @@ def _removal(setting: Setting, scene: Scene, item: Item) -> Edit:
 
 
 def _edits_told(proof: Sequence[str]) -> int:
-    """How many edits a proof has come to. The lines before `So the statement is` speak of the scene as it is given."""
+    """The number of edits that the proof has reached. The lines before `So the statement is` describe the given scene."""
     start = next((number for number, line in enumerate(proof) if line.startswith(VERDICT)), len(proof))
     return sum(not line.startswith("STOP") for line in proof[start + 1 :])
 

@@ -16,7 +16,7 @@ Status = Literal["unique", "ambiguous", "impossible", "true", "false"]
 
 @dataclass(frozen=True)
 class Word:
-    """A word or clause of what is said: whether it is needed, and what would be meant without it."""
+    """A word or clause of a command: whether it is needed, and the referents without it."""
 
     text: str
     is_needed: bool

@@ -1,4 +1,4 @@
-"""Stories about families, written and reviewed by people: what they are shown, and the checks that a machine makes first."""
+"""Stories about families, written and reviewed by people: the texts that they see, and the checks that a program makes first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What researchers and participants see of a study. A participant knows one link; a researcher sees everything but the codes."""
+"""The pages of a study for researchers and participants. A participant knows one link; a researcher sees everything but the codes."""
 
 from __future__ import annotations
 
