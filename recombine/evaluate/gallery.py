@@ -23,7 +23,7 @@ from recombine.evaluate.scoring import Record
 CHUNK = 50
 """Examples in one compressed chunk."""
 STATIC = 24
-"""About so many examples stand in the page as plain HTML, at least one and at most three for each set."""
+"""About this many examples stand in the page as plain HTML, at least one and at most three for each set."""
 PER_MISTAKE = 3
 """Examples that each named mistake of a run gets first."""
 LONGEST_TEXT = 6_000

@@ -30,7 +30,7 @@ class Contexts:
         return f"about {self.number:,.0f} clusters" if self.number < math.inf else "no two rows in one cluster"
 
     def met(self, rows: int) -> float:
-        """How many contexts so many rows, drawn at random, meet on average."""
+        """How many contexts this many rows, drawn at random, meet on average."""
         if self.available is not None:
             left = 1 - min(rows, self.available) / self.available
             return sum(1 - left**size for size in self.sizes)
@@ -69,7 +69,7 @@ def contexts_of(rows: Dataset) -> Contexts:
 
 
 def _number(rows: int, met: int) -> float:
-    """How many equally likely contexts there are, if so many rows meet so many of them."""
+    """How many equally likely contexts there are, if this many rows meet this many of them."""
     if met >= rows:
         return math.inf
     low, high = float(met), 1e9

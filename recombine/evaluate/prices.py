@@ -22,7 +22,7 @@ class Price:
     tokens_out: float
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:
-        """The cost of so many tokens."""
+        """The cost of this many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
 
 

@@ -273,7 +273,7 @@ def directions(agents: NDArray[np.integer[Any]], things: NDArray[np.integer[Any]
 
 
 def direction_codes(down: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]]) -> NDArray[np.int8]:
-    """Codes into DIRECTIONS of what lies so many cells down and to the right; -1 where both are 0."""
+    """Codes into DIRECTIONS of what lies this many cells down and to the right; -1 where both are 0."""
     import numpy as np
 
     names = (("nw", "n", "ne"), ("w", "", "e"), ("sw", "s", "se"))

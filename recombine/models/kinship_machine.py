@@ -58,7 +58,7 @@ NO_GENDER = 1e-3
 LEAST_TIE = 1e-6
 READER_NAME = "recombine.models.kinship_machine_kernel"
 CLUES = 10
-"""A story has about so many clues; each is a row for the reader."""
+"""A story has about this many clues; each is a row for the reader."""
 ROWS = 1 << 18
 """Rows of the reader's table of weights."""
 
@@ -254,7 +254,7 @@ def meanings_of(words: Floats, inverse: Floats, relation_gender: NDArray[Any]) -
 
 
 def new_slate(clues: int) -> Slate:
-    """Working space for stories of at most so many clues."""
+    """Working space for stories of at most this many clues."""
     return Slate(
         np.zeros((clues, PLACES), np.int64), np.zeros((clues, PLACES), np.int64), np.zeros((clues, PLACES, ROLES, N_FEATURES), np.int64),
         np.zeros((clues, PLACES, PLACES, N_PAIR), np.int64), np.zeros((clues, N_NOTHING), np.int64),
@@ -263,7 +263,7 @@ def new_slate(clues: int) -> Slate:
 
 
 def array_shapes(relations: int, words: int) -> dict[str, tuple[int, ...]]:
-    """The arrays of a machine that knows so many relations and words."""
+    """The arrays of a machine that knows this many relations and words."""
     return {
         "weights": (ROWS,), "meanings": (words + 1, relations), "inverse": (relations, relations), "gender": (BUCKETS, 2), "gender_bias": (2,),
         "relation_gender": (relations, 2), "rules": (relations, relations, relations),

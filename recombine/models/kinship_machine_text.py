@@ -21,7 +21,7 @@ TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?](?!\")|\"")
 STOPS, COMMAS, QUOTES = frozenset(".!?"), frozenset(",;:"), frozenset('"')
 RARE = "<rare>"
 BUCKETS = 1 << 18
-"""Features of people are hashed into so many rows."""
+"""Features of people are hashed into this many rows."""
 
 
 class Read(NamedTuple):

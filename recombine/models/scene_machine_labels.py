@@ -65,7 +65,7 @@ class Seen(NamedTuple):
 
 
 def label(pairs: Iterable[Pair], family: Programmed, count: int) -> list[Seen]:
-    """For each statement so many scenes with their labels, true and false ones in turn. Programs are used here and nowhere after."""
+    """For each statement this many scenes with their labels, true and false ones in turn. Programs are used here and nowhere after."""
     found: list[Seen] = []
     listed = list(pairs)
     for kind in sorted({pair.kind for pair in listed}):

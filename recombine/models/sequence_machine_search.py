@@ -43,7 +43,7 @@ TEMPLATES, SCREENED, SCORED = 48, 24, 6
 ROUNDS, REPAIRS, WRONG_ROWS = 200, 5, 60
 """Most changes in one stage, most times that wrong training rows join the pool, and how many of them join."""
 LONGEST_DOUBLE = 4
-"""Two words are revised at once only for commands of at most so many words."""
+"""Two words are revised at once only for commands of at most this many words."""
 
 Change = tuple[tuple[int, Entry], ...]
 """New entries of one word or of two, sorted by word."""

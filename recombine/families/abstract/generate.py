@@ -27,7 +27,7 @@ RELEASE_NAME = "recombine.families.abstract.release_kernel"
 SOUND_FROM, RELEASE_FROM = (400, 10), (30, 1)
 """Rows that take as long interpreted as compiling the kernel does, and as loading it does."""
 NESTED_COST = 20
-"""A nested rule takes as long as so many others."""
+"""A nested rule takes as long as this many others."""
 RELEASE_OBJECTS, RELEASE_TRIES = 6, 500
 """The notebook fills its worlds to six objects, and it draws at most 500 of them."""
 RELEASE_OPERATION = "paint red"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 10_000, 300
-"""So many interpreted rows take as long as compiling the laws does, or as loading them from disk does."""
+"""Interpreted rows that take as long as compiling the laws, and as loading them from disk."""
 _MODULE = "recombine.families.clutrr.oracle_kernel"
 
 LAWS: Mapping[int, tuple[str, str]] = {

@@ -34,7 +34,7 @@ def is_settled(predicate: Predicate) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def fitting(predicate: Predicate, words: int) -> Flags:
-    """Which of the 20,910 commands can satisfy the predicate, in tasks of so many words."""
+    """Which of the 20,910 commands can satisfy the predicate, in tasks of this many words."""
     known = weakened(predicate, is_settled)
     if known is None:
         return np.ones(len(commands()), dtype=np.bool_)

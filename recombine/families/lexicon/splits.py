@@ -95,7 +95,7 @@ def forbidden(making: Making) -> NDArray[np.int64]:
 
 
 def asked(making: Making, words: int) -> NDArray[np.int64]:
-    """The places of the commands that the part asks, for tasks of so many words."""
+    """The places of the commands that the part asks, for tasks of this many words."""
     lengths = table()[1]
     keep: Flags = (lengths >= making.fewest) & (lengths <= making.most) & (distinct() <= words)
     if making.shares:

@@ -23,7 +23,7 @@ from recombine.keys import state
 MAX_STEPS = 60
 MAX_TEXT = 110
 SEARCH_COMPILED_FROM, SEARCH_LOADED_FROM = 800, 20
-"""So many examples take the interpreted search as long as compiling it does, and as long as loading it does."""
+"""Examples for which the interpreted search takes as long as compiling it, and as loading it."""
 
 
 def explain(example: Example) -> Explanation:

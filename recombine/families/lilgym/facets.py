@@ -188,7 +188,7 @@ def facet_values(example: Example) -> dict[str, Value | tuple[Value, ...]]:
 
 
 def statement_columns(statement: Statement, names: Iterable[str], words: int) -> dict[str, Column]:
-    """The facets of one statement, said in so many words, as columns of one row, before it has a scene."""
+    """The facets of one statement, said in this many words, as columns of one row, before it has a scene."""
     known: dict[str, Column] = {
         "scene": [statement.kind],
         "words": np.array([words]),

@@ -52,7 +52,7 @@ INPUT_WORDS = tuple(
 HELD_OUT = ("a1", "a2", "a3", "b1", "b2", "c1", "c2")
 VOCABULARY_FILES = ("training_input_vocab.txt", "training_target_vocab.txt")
 VOCABULARY_ROWS = 2_000
-"""Word frequencies are counted in so many rows; the original's models do not use them."""
+"""Word frequencies are counted in this many rows; the original's models do not use them."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ CHOICES = 6
 # templates: the words in addition to the shape
 ONLY_SHAPE, COLOR_SHAPE, SIZE_SHAPE = 0, 1, 2
 FEWEST_RIVALS = 2
-"""At least so many objects could be meant by a phrase of the command's kind."""
+"""At least this many objects could be meant by a phrase of the command's kind."""
 FEWEST_OBJECTS = 8
 MAX_ATTEMPTS = 20_000
 """Draws after which a row is given up."""

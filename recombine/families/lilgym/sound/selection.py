@@ -27,7 +27,7 @@ from recombine.families.lilgym.sound.pool import Frame
 from recombine.families.lilgym.wording import MOST_WORDS
 
 MOST_PER_FRAME = 16_000
-"""Candidates drawn from a large frame; `LARGE` says how many times so many."""
+"""Candidates drawn from a large frame, times the factor that `LARGE` gives for the frame."""
 LARGE: dict[Kind, dict[str, float]] = {
     "tower": {
         "boxes_two": 3.0, "boxes": 1.0, "not": 0.03, "both": 0.2, "either": 0.08, "every_box_two": 0.3, "items_nested": 0.06,

@@ -47,7 +47,7 @@ MOST_DRAWS = 200_000
 SUBSTITUTES = 40
 """How many commands may be dead in a row before the recipe gives up."""
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 1_500, 40
-"""So many interpreted rows, of up to 30 ms each, take as long as compiling the kernels does, or as loading them from disk does."""
+"""Interpreted rows (of up to 30 ms each) that take as long as compiling the kernels, and as loading them from disk."""
 _BLOCK = 1_000
 
 
