@@ -231,7 +231,7 @@ def _dot(dot: Dot, place: Callable[[float], float], y: float) -> str:
 
 
 def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "", width: int = 420, height: int = 230) -> str:
-    """Lines over a dial with their intervals as bands; y runs from 0 to 1. A point without an interval is hollow if others have one."""
+    """Lines over a dial with their intervals as bands; y runs from 0 to 1. Where others have one, a point without is hollow."""
     points = [point for line in series.values() for point in line]
     if not points:
         return _svg(width, height, "", title)

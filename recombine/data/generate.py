@@ -122,7 +122,7 @@ FOLDER = Kind("a folder of `recombine generate`", _is_ours)
 
 
 def prepare(plan: Plan, out: str | Path) -> Path:
-    """The output folder, made if needed, with the plan in it; an error for a folder that it must not write into."""
+    """The output folder, made if needed, with the plan in it; refuses what it must not write into."""
     folder = own_folder(out, FOLDER)
     there = _plan_in(folder)
     if there is not None and there.hash != plan.hash:

@@ -39,7 +39,7 @@ KEPT_PROBLEMS = 1_000
 
 @dataclass(frozen=True)
 class PartFinding:
-    """The result of verifying one part."""
+    """What verification found of one part."""
 
     split: str
     part: str
