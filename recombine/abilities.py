@@ -1,4 +1,4 @@
-"""What a family may offer beyond the contract of `core.Family`. Whoever can use an ability asks `isinstance(family, …)`."""
+"""What a family may offer beyond the contract of `core.Family`. Callers test for an ability with `isinstance(family, …)`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Checking(Protocol):
 
 @runtime_checkable
 class Clustering(Protocol):
-    """What rows share, where it is not simply the column `CLUSTER`."""
+    """A family whose clusters are not simply the values of the column `CLUSTER`."""
 
     def clusters(self, batch: Batch) -> Column:
         """A column whose equal values share context: the unit of the statistics."""
@@ -51,7 +51,7 @@ class Surveying(Protocol):
 
 @runtime_checkable
 class Noting(Protocol):
-    """What a reader of the rows must know, printed on the card."""
+    """A family with notes for users of its rows, printed on the card."""
 
     @property
     def NOTES(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Picturing(Protocol):
 
 @runtime_checkable
 class Depicting(Protocol):
-    """A picture of an example with or without what gives the answer away."""
+    """A family that draws an example with or without its solution."""
 
     def depict(self, example: Example, solution: bool) -> str:
         """The picture as SVG."""
@@ -76,7 +76,7 @@ class Depicting(Protocol):
 
 @runtime_checkable
 class Portraying(Protocol):
-    """A family that draws one object of its worlds by itself: what a machine sees that is not told attributes."""
+    """A family that can draw a single object as pixels, for machines that get pictures instead of attributes."""
 
     def portrait(self, size: int, color: str, shape: str) -> NDArray[np.uint8]:
         """The object alone on white, as red, green and blue of every pixel: (height, width, 3), the same shape for all objects."""
@@ -84,19 +84,19 @@ class Portraying(Protocol):
 
 @runtime_checkable
 class Probing(Protocol):
-    """How far readers who see little of an example get, printed by `stats`."""
+    """A family with baselines that see only a little of an example. `stats` prints their accuracy."""
 
     def probe_parts(self, parts: Mapping[str, Iterable[Batch]]) -> Sequence[Mapping[str, str]]:
-        """One line (column -> text) for each thing probed, from the batches of each `split/part` of a folder."""
+        """The lines of a table (column -> text) that `stats` prints, from the batches of each `split/part` of a folder."""
 
 
 @runtime_checkable
 class Answering(Protocol):
-    """Answerers that only this family has, beside those that every family has."""
+    """A family with answerers of its own, in addition to those of every family."""
 
     @property
     def ANSWERERS(self) -> Mapping[str, Callable[[Example], str | None]]:
-        """Name -> what answers an example from its inputs."""
+        """Name -> a function that answers an example from its inputs."""
 
 
 @runtime_checkable
@@ -128,7 +128,7 @@ class Listing(Protocol):
 
 @runtime_checkable
 class Bounded(Protocol):
-    """Parts without a fixed size that nevertheless end: so many rows can be drawn, and no more."""
+    """A family whose parts have no fixed size but a largest one."""
 
     def bound(self, job: Job) -> int:
         """The most rows that the job's part can have."""
@@ -136,7 +136,7 @@ class Bounded(Protocol):
 
 @runtime_checkable
 class Picking(Protocol):
-    """Single rows of a part in one call, where making them is quicker than generating the rows around them."""
+    """A family that can make single rows faster than `generate` makes the rows around them."""
 
     def pick(self, job: Job, rows: NDArray[np.int64]) -> Batch | None:
         """These rows of the part, as `generate` makes them, in the given order; None where the job has no such short cut."""
@@ -144,7 +144,7 @@ class Picking(Protocol):
 
 @runtime_checkable
 class Solitary(Protocol):
-    """A family whose rows cost as much together as alone where nothing is compiled: whoever needs one row makes one."""
+    """A family in which a batch saves no time while its kernels are interpreted. Callers then make single rows."""
 
     @property
     def ROWS_ALONE(self) -> bool:
@@ -161,25 +161,22 @@ class Asking(Protocol):
 
 
 class Prompts(Protocol):
-    """The words in which a family is put to a language model.
-
-    `question` and `picture` read `example.inputs` only: what a model must not see is not there.
-    """
+    """The texts of a family's prompts. `question` and `picture` read `example.inputs` only, so they cannot show anything else."""
 
     def task(self, family: str) -> str:
         """What to do and the exact form of the answer, without the rules."""
 
     def rules(self, family: str) -> str:
-        """The rules, complete: a careful reader can answer every example by them."""
+        """All rules. A careful reader can answer every example with them."""
 
     def question(self, example: Example, sight: Sight) -> str:
-        """The asked item in words; where `sight` is `picture`, without what the picture shows."""
+        """The question about an example in words. With `sight="picture"` it leaves out what the picture shows."""
 
     def answer(self, example: Example) -> str:
         """The right answer on one line, as the task wants it written."""
 
     def steps(self, example: Example) -> tuple[str, ...]:
-        """The way to the answer, sentence by sentence, for worked examples."""
+        """The steps to the answer, one sentence each, for worked examples."""
 
     def picture(self, example: Example) -> bytes | None:
         """The world as PNG, showing nothing that the inputs do not hold; None if the family has no world."""
@@ -190,7 +187,7 @@ class Prompts(Protocol):
 
 @runtime_checkable
 class Faceted(Protocol):
-    """A family whose examples can be described by facets: what predicates, pairs and charts speak of."""
+    """A family whose examples have facets, for predicates, pairs and charts."""
 
     @property
     def FACETS(self) -> Mapping[str, Facet]:
@@ -213,7 +210,7 @@ class Deriving(Protocol):
 
 @runtime_checkable
 class Playing(Protocol):
-    """A family whose worlds can be acted in: what `recombine.Episode` stands on. Knows nothing of gymnasium."""
+    """A family in whose worlds an agent can act. `recombine.Episode` uses it. It does not depend on Gymnasium."""
 
     @property
     def ACTIONS(self) -> tuple[str, ...]:
@@ -230,7 +227,7 @@ class State(Protocol):
     """One running episode of a `Playing` family, in words and pictures."""
 
     def seen(self, sight: Sight) -> tuple[str, bytes | None]:
-        """What is seen now: the words, and the picture as PNG where it is wanted."""
+        """What the agent sees now: a text, and a PNG if `sight` asks for a picture (otherwise None)."""
 
     def act(self, text: str) -> tuple[float, bool, Mapping[str, Any]]:
         """Carry out the actions that the text names, in order: reward, whether the episode is over, and what happened.
@@ -243,12 +240,12 @@ class State(Protocol):
         """A plan from the present state to the goal, one action each, as `act` reads them. Empty if there is none."""
 
     def answer(self) -> str:
-        """What was done so far as an answer that the family's `score` reads; its mistakes have names. Empty if nothing was done."""
+        """The actions so far as an answer that the family's `score` reads, so that mistakes get names. Empty if none was taken."""
 
 
 @runtime_checkable
 class Scoring(Protocol):
-    """The verdicts on many answers at once, equal to those of `score` one by one."""
+    """A family that scores many answers at once, with the same verdicts as `score`."""
 
     def score_batch(self, batch: Batch, rows: Sequence[int], answers: Sequence[str], named: bool) -> Sequence[Score]:
         """The verdict on one answer to each of these rows of the batch; without `named`, no mistake is named."""
@@ -271,17 +268,17 @@ class Pairing(Protocol):
 
 @runtime_checkable
 class Programmed(Protocol):
-    """A family whose statements have programs: what a learned reader of statements needs of it."""
+    """A family whose statements have programs, for machines that learn to read statements."""
 
     @property
     def VALUE_WORDS(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
         """Kind of value -> word -> the program tokens that name it."""
 
     def program_of(self, example: Example) -> str:
-        """The program of an example's statement, to learn from."""
+        """The program of an example's statement, for training."""
 
     def meanings(self, kind: str, programs: Sequence[str]) -> list[bytes]:
-        """The meaning of each program over scenes of a kind: equal bytes, equal values; empty if it is no use as a reading."""
+        """The meaning of each program over scenes of a kind, as bytes: equal bytes mean equal values. Unusable readings give b""."""
 
     def enact(self, example: Example, readings: Sequence[tuple[str, float]]) -> str:
-        """The answer that suits the readings (program, weight) of most weight. It reads inputs only."""
+        """The answer that suits the readings (program, weight) with the largest total weight. It reads inputs only."""

@@ -16,7 +16,7 @@ LIGHT = ("#1f6fb4", "#b8560f", "#6b3fa0", "#00756b", "#b0185f", "#7a6200", "#3f4
 INK, SOFT, GRID = "var(--ink,#1f2937)", "var(--soft,#566070)", "var(--line,#dfe3e8)"
 PAPER = "var(--card,#ffffff)"
 COLORS = tuple(f"var(--c{number},{color})" for number, color in enumerate(LIGHT))
-"""One colour per series. Dots also differ in shape, so that nobody depends on the colours alone."""
+"""One colour per series. Dots also differ in shape, so readers need not rely on colours alone."""
 FONT = "font-family='system-ui, sans-serif' font-size='11'"
 
 
@@ -299,11 +299,15 @@ def heat(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[
     return _svg(left + wide * len(columns) + 4, top + tall * len(rows) + 6, "".join(parts), title)
 
 
-def _folded(name: str, room: int = 11) -> list[str]:
+_HEAD_WIDTH = 11
+"""Characters in a line of a column's head; a longer word stands alone."""
+
+
+def _folded(name: str) -> list[str]:
     """The words of a name in short lines."""
     lines: list[str] = []
     for word in name.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= room:
+        if lines and len(lines[-1]) + 1 + len(word) <= _HEAD_WIDTH:
             lines[-1] += f" {word}"
         else:
             lines.append(word)

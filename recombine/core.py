@@ -29,10 +29,10 @@ ColumnType = Literal[
 Medium = Literal["text", "ascii", "svg", "png", "graph"]
 Severity = Literal["error", "artifact"]
 Axis = Literal["random", "substitution", "length", "composition", "distractors", "inversion", "grounding"]
-"""What a split asks of a model, for the profile over families; `random` holds nothing out: it is the in-distribution set."""
+"""The ability that a split tests, for the profile over families. `random` holds nothing out: it is the in-distribution set."""
 OptionValue = bool | int | float | str
 FILES = "files"
-"""The option that says where published files lie: it decides where rows are read, not what they are, so no id holds it."""
+"""The option for the folder of published files. It does not change the rows, so ids do not hold it."""
 
 
 # --- what can be asked for -------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Problem:
-    """A broken law. `error` breaks a law of the example's own recipe; `artifact` is what `sound` would not allow."""
+    """A broken law. `error` breaks a law of the example's own recipe; `artifact` breaks a law of `sound` only."""
 
     code: str
     text: str
@@ -238,7 +238,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """What a reader who cuts one corner would answer; None where that reader has no answer here."""
+    """The answer of one shortcut reader; None if that reader has no answer to this example."""
 
     name: str
     reader: str
@@ -260,9 +260,9 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Score:
-    """The verdict on one answer. `mistake` names the shortcut reader(s) who would have answered the same, if wrong.
+    """The verdict on one answer. `mistake` names the shortcut reader(s) that give the same wrong answer.
 
-    `status` is `right`, `wrong` or `unparsable`; `detail` holds what a family measures besides (target cell, hops, …).
+    `status` is `right`, `wrong` or `unparsable`; `detail` holds further measures of the family (target cell, hops, …).
     """
 
     value: float
@@ -293,7 +293,7 @@ class Example:
         return self.family.validate(self)
 
     def explain(self) -> Explanation:
-        """The proof and the shortcut readers' answers (worked out once; scoring asks for them again and again)."""
+        """The proof and the shortcut readers' answers (computed once and kept, because scoring uses them often)."""
         return self._explanation
 
     @cached_property
@@ -319,7 +319,7 @@ class Example:
 
     @cached_property
     def recipe(self) -> str:
-        """The recipe under whose laws this example stands."""
+        """The recipe whose laws apply to this example."""
         return str(self.meta.get("recipe", "release"))
 
 
@@ -327,11 +327,11 @@ class Example:
 
 
 class Family(Protocol):
-    """What every family offers: an object with these members, most simply a frozen dataclass."""
+    """The contract of a family: an object with these members, most simply a frozen dataclass."""
 
     @property
     def NAME(self) -> str:
-        """The name used everywhere: `scan`, `nacs`, `gscan`, `reascan`, `clutrr`, `lilgym`."""
+        """The name used everywhere: `scan`, `nacs`, `gscan`, `reascan`, `clutrr`, `lilgym`, `abstract` or `lexicon`."""
 
     @property
     def TITLE(self) -> str:
@@ -371,7 +371,7 @@ class Family(Protocol):
 
     @property
     def MEDIA(self) -> tuple[Medium, ...]:
-        """What `render` can make."""
+        """The media that `render` can make."""
 
     @property
     def NATIVE_NAME(self) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from recombine.errors import BadOption, UsageError, shown
 
 DIFFICULTY = "difficulty"
-"""The word that asks for a level instead of split, part and dials."""
+"""The option that chooses a level instead of split, part and dials."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def level_of(family: str, difficulty: object) -> Level:
 def with_level(
     family: str, split: str | None, part: str | None, options: Mapping[str, object]
 ) -> tuple[str | None, str | None, dict[str, object]]:
-    """Split, part and options of a request, in which `difficulty` is replaced by what it stands for."""
+    """Split, part and options of a request. `difficulty` is replaced by the split, part and options of its level."""
     given = dict(options)
     if DIFFICULTY not in given:
         return split, part, given
@@ -116,8 +116,8 @@ def with_level(
 class Curriculum:
     """A difficulty that follows the scores: it rises after a good stretch and falls after a bad one.
 
-    The level depends on the recorded scores and nothing else. `window` scores are looked at; with a mean of `raise_at` or more the level
-    rises by one, with `lower_at` or less it falls by one, and then a new window begins.
+    The level depends on the recorded scores only. The mean of the last `window` scores decides: at `raise_at` or above the level rises
+    by one, at `lower_at` or below it falls by one. After a change of level the scores are forgotten.
     """
 
     family: str

@@ -40,7 +40,7 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
 
 @dataclass(frozen=True)
 class Turn:
-    """What one reply led to.
+    """The effect of one reply.
 
     `seen` is the text to show next. `reward` is the sum over the actions of this reply. `info` says more: `error`, `said`,
     `actions`, `step`, `solved`. `picture` is a PNG where the episode shows pictures.
@@ -111,7 +111,7 @@ class Episode:
 
     @property
     def task(self) -> str:
-        """What a model is told before it sees the world: the task, how to read pictures, and the rules if wanted."""
+        """The text before the world in the first message: the task, how to read pictures, and the rules if wanted."""
         family = self.example.family
         parts = [self._family.acting_task(self.example, self.settings)]
         if isinstance(family, Asking):
@@ -122,7 +122,7 @@ class Episode:
         return "\n\n".join(parts)
 
     def seen(self, sight: Sight | None = None) -> tuple[str, bytes | None]:
-        """What is seen now: words, and a picture where `sight` wants one."""
+        """What the agent sees now: a text, and a picture if `sight` asks for one."""
         return self._state.seen(sight or self.sight)
 
     def act(self, text: str) -> Turn:
@@ -149,7 +149,7 @@ class Episode:
         return turn
 
     def answer(self) -> str:
-        """What was done so far, in the form of the family's answers, for the names of mistakes. Empty if nothing was done."""
+        """The actions so far in the form of the family's answers, so that mistakes get names. Empty if no action was taken."""
         return self._state.answer()
 
     def expert(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Reading with limits, writing without halves, and owning output folders: the only way in which this package touches files."""
+"""Reads files with size limits, writes files whole or not at all, and decides which output folders a command may use."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def parse_json(text: str, place: str) -> Any:
 
 
 class _Writer(io.BufferedWriter):
-    """A file under way. Its own failures are `FileError`s, so errors of whoever fills it are not taken for them."""
+    """A file that is being written. Its own failures are `FileError`s, so they differ from errors of the code that fills it."""
 
     def __init__(self, raw: io.RawIOBase, path: Path) -> None:
         super().__init__(raw)

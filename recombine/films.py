@@ -1,4 +1,4 @@
-"""Episodes as animated GIFs: what is seen before every action, with the task above and the action below. Needs Pillow only."""
+"""Episodes as animated GIFs: the view before every action, with the task above and the action below. Needs Pillow only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINE, EDGE, LETTER = 14, 6, 6.2
 MOST_FRAMES = 400
 
 MARK = b"a film of recombine watch"
-"""The comment in every film, by which a later film knows the file as its own."""
+"""The comment in every film. A later film replaces only files that have it."""
 
 
 def play(episode: Episode, replies: Sequence[str] | None = None) -> list[tuple[bytes, str]]:

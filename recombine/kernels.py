@@ -35,18 +35,18 @@ from typing import Any
 COMPILE_FROM_ROWS = 2_000
 """Jobs of at least this many rows are worth loading the compiled kernels for (a family may choose its own)."""
 CACHE_VARIABLE = "RECOMBINE_CACHE"
-"""Environment variable that names a folder for compiled kernels. Whoever can write to it can run code as the user."""
+"""Environment variable that names a folder for compiled kernels. Anybody who can write to this folder can run code as the user."""
 LOCK, LOCK_SECONDS = "recombine.lock", 60.0
 TURN, TURN_SECONDS = "recombine.compiling", 600.0
-"""The lock of the process that compiles. Another one waits so long for the machine code, and then compiles for itself."""
+"""The lock of the process that compiles. Other processes wait this long for the machine code and then compile for themselves."""
 _ROWS: dict[str, int] = {}
 """Rows that this process has made interpreted, by kernel module."""
 LOAD_FROM_CALLS = 3_000
-"""So many interpreted calls on single examples take as long as loading machine code from disk does."""
+"""Interpreted calls on single examples that take as long as loading machine code from disk."""
 _CALLS: dict[str, int] = {}
 """Calls that this process has made through `for_calls`, by kernel module."""
 _READY: dict[tuple[str, bool], types.SimpleNamespace] = {}
-"""What `load` has given already: looking here takes no lock, and environments ask at every step."""
+"""Kernels that `load` has returned before. A lookup here takes no lock; environments look at every step."""
 _LOADING = threading.RLock()
 _THREAD = threading.local()
 
@@ -175,11 +175,11 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _HEARERS: list[Callable[[str], None]] = []
-"""Who is told when this process begins to compile what no cache holds."""
+"""Functions to call, with one sentence, when this process begins to compile kernels that no cache holds."""
 
 
 def tell_of_compiling(hearer: Callable[[str], None]) -> None:
-    """Have one sentence told, once, when kernels must be compiled: that takes half a minute, and people wonder."""
+    """Call `hearer` once with one sentence if kernels must be compiled, because compiling takes up to half a minute."""
     _HEARERS[:] = [hearer]
 
 
@@ -243,7 +243,7 @@ def _kept(dispatcher: Any, newest: float) -> Any:
 
 
 class _Turn:
-    """This process's right to compile. It is taken at the first function that no cache holds, and kept until that one is saved.
+    """This process's right to compile. It is taken at the first function that no cache holds, and kept until that function is saved.
 
     A process has at most one such lock, so two processes cannot wait for each other.
     """
@@ -253,7 +253,10 @@ class _Turn:
         self.lock: contextlib.ExitStack | None = None
 
     def take(self, folder: Path) -> bool:
-        """Wait for the turn. Whether there was anything to wait for: another process may have compiled the function meanwhile."""
+        """Wait for the turn and take it, if this process needs one. True if it was taken.
+
+        Then look at the cache again: another process may have compiled the function meanwhile.
+        """
         from recombine.errors import FileError
         from recombine.files import held
 
@@ -287,11 +290,11 @@ _TURN = _Turn()
 
 
 def _in_turn(dispatcher: Any) -> Any:
-    """The function, compiled when its turn comes. One that only another function needs gets no door to Python.
+    """The function, compiled in this process's turn. A function that only compiled code calls gets no Python wrapper.
 
-    The door checks and unpacks every argument. For many small functions with many arrays it takes half of the time of compiling.
-    What has no door is not kept on disk, and Numba does not learn of it: when Python calls the function later, it is compiled
-    again, with the door.
+    The wrapper checks and unpacks every argument. For many small functions with many arrays it takes half of the compile time.
+    Versions without a wrapper are not saved on disk and are hidden from Numba. If Python calls such a function later, it is compiled
+    again with a wrapper.
     """
     sigutils: Any = importlib.import_module("numba.core.sigutils")
     compile_one, add, options = dispatcher.compile, dispatcher.add_overload, dispatcher.targetoptions
@@ -337,12 +340,12 @@ def _cache_class() -> Any:
         def _load(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)
-            except Exception:  # damaged, or of another machine: whatever is wrong with it, it is compiled anew
+            except Exception:  # the entry is damaged or of another machine: the function is compiled anew
                 return None
 
         def save_overload(self, sig: Any, data: Any) -> None:
             if _TURN.is_inner():
-                return  # it has no door to Python
+                return  # it has no Python wrapper
             try:
                 self._impl.locator.ensure_cache_path()
                 # Without turns, two processes that save two signatures at once can exchange their machine code.
@@ -396,7 +399,7 @@ def _is_writable(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def _numba_cache(folder: Path | None) -> Iterator[None]:
-    """Numba's own setting, changed for a moment: it is read when a function's cache is made."""
+    """Changes a setting of Numba for a moment. Numba reads it when it makes a function's cache."""
     config: Any = importlib.import_module("numba.core.config")
     before = config.CACHE_DIR
     config.CACHE_DIR = "" if folder is None else str(folder)

@@ -54,17 +54,18 @@ def states(base: int, start: int, stop: int) -> NDArray[np.uint64]:
     import numpy as np
 
     index = np.arange(start, stop, dtype=np.uint64) + np.uint64(GOLDEN)
-    return _mixed(np.uint64(base) ^ _mixed(index))
+    return mixed(np.uint64(base) ^ mixed(index))
 
 
 def derived(words: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
     """Another random state for each one; different salts give independent states."""
     import numpy as np
 
-    return _mixed(words ^ _mixed(np.full(1, (salt + GOLDEN) & MASK, np.uint64)))
+    return mixed(words ^ mixed(np.full(1, (salt + GOLDEN) & MASK, np.uint64)))
 
 
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """`mix` of each word: SplitMix64's last step, in which every bit of the input reaches every bit of the output."""
     import numpy as np
 
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,6 +1,6 @@
-"""Old names: each still works for one release, with a warning that names the new one.
+"""Old names. Each still works for one release, with a warning that names the new one.
 
-Whoever renames something adds a line here; whoever makes the next release empties the tables.
+When you rename something, add a line here. When you make the next release, empty the tables.
 """
 
 from __future__ import annotations
@@ -55,6 +55,6 @@ class Finder:
 
 
 def install() -> None:
-    """Ask the finder for modules that nobody else finds."""
+    """Ask the finder for modules that no other finder knows."""
     if not any(isinstance(finder, Finder) for finder in sys.meta_path):
         sys.meta_path.append(Finder())

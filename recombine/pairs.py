@@ -25,7 +25,7 @@ from recombine.schemas import check, listing, mapping, option, record, text, who
 
 PAIRS_FILE, ABOUT_FILE, ALL = "pairs.jsonl", "pairs.json", "all"
 MOST_TRIES = 200
-"""Rows looked at for each wanted pair before the search gives up."""
+"""Rows that are tried for each wanted pair before the search gives up."""
 ABOUT_SHAPE = record({
     "package": text(60), "family": text(40), "version": whole(1, 10**6), "recipe": text(40), "split": text(200), "part": text(200),
     "seed": whole(0, (1 << 63) - 1), "options": mapping(option), "facets": listing(text(60), least=1), "size": whole(1, 10**6),

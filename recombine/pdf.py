@@ -27,7 +27,7 @@ _WIDTHS = (
 WIDTHS = tuple(int(width) for width in _WIDTHS.split())
 """Widths of Helvetica's letters from space to tilde, in thousandths of the font size."""
 BOLD = 1.06
-"""About how much wider bold letters are."""
+"""The approximate width of bold letters relative to plain ones."""
 SYMBOLS = {"←": 0xAC, "↑": 0xAD, "→": 0xAE, "↓": 0xAF, "≤": 0xA3, "≥": 0xB3, "∞": 0xA5}
 """Characters that stand in the font Symbol."""
 SYMBOL_WIDTH = 987

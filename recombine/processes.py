@@ -20,7 +20,7 @@ class Pool(ProcessPoolExecutor):
     """A pool whose workers never see Ctrl-C, and which as a context turns a lost worker into `WorkerLost`."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Hand over a call. A process that starts for it inherits that interrupts are held back: only the parent reacts to them."""
+        """Submit a call. A process that starts for it inherits blocked interrupts, so only the parent reacts to them."""
         with _interrupts_held():
             return super().submit(fn, *args, **kwargs)
 
@@ -76,7 +76,7 @@ def pool(workers: int, prepare: Callable[..., None] | None = None, *given: Any) 
 
 
 def spread(call: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]], workers: int = 0) -> Iterator[tuple[str, Any]]:
-    """What `call(*job)` gives for each named job, as they finish; so many at a time (0: one per core)."""
+    """Yield (name, result of `call(*job)`) for each job as it finishes. `workers` jobs run at a time (0: one per core)."""
     count = min(workers or os.cpu_count() or 1, len(jobs))
     if count <= 1:
         for name, job in jobs.items():

@@ -1,7 +1,7 @@
 """The rooms that every family of this package has: files with the same names, imported when they are first used.
 
-A family inherits what it has. `Rooms` stands for `oracle.py`, `explain.py`, `render.py`, `score.py` and `native.py`; each of the others for one file.
-So a family's `__init__.py` shows only what is its own, and making an example loads neither the oracle nor the readers.
+A family inherits a class for each of its files. `Rooms` stands for `oracle.py`, `explain.py`, `render.py`, `score.py` and `native.py`. Each other
+class stands for one file. So a family's `__init__.py` holds only what is its own, and an example loads neither the oracle nor the shortcut readers.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class Rooms(Home):
 
 
 class PromptRoom(Home):
-    """`prompts.py`: the family can be put to a language model."""
+    """`prompts.py`: the texts of the family's prompts."""
 
     @property
     def prompts(self) -> Prompts:
-        """The words for language models."""
+        """The texts of the family's prompts."""
         found: Prompts = self.room("prompts")
         return found
 
@@ -78,7 +78,7 @@ class FacetRoom(Home):
 
     @property
     def FACETS(self) -> Mapping[str, Facet]:
-        """What predicates, pairs and charts can say about an example, by name."""
+        """The facets by name, for predicates, pairs and charts."""
         found: Mapping[str, Facet] = self.room("facets").FACETS
         return found
 

@@ -1,4 +1,4 @@
-"""Examples that stay rows: each field is read from the batch when somebody asks for it, so walking over many rows is cheap."""
+"""Examples that stay rows: each field is read from the batch when it is first used, so iterating over many rows is cheap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RowFields(NamedTuple):
 
 
 class _Unread:
-    """A field of a `RowExample`: the first reading works it out and keeps it in the example."""
+    """A field of a `RowExample`: the first access computes it and keeps it in the example."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -33,7 +33,7 @@ class _Unread:
 
 
 class RowExample(Example):
-    """The example in one row of a batch. Each field is worked out when it is first read; the batch must not change before."""
+    """The example in one row of a batch. Each field is computed when it is first read; the batch must not change before."""
 
     id: str = _Unread()  # type: ignore[assignment]
     inputs: Mapping[str, Any] = _Unread()  # type: ignore[assignment]
@@ -50,7 +50,7 @@ class RowExample(Example):
         return made
 
     def read(self) -> Example:
-        """The same example with all its fields worked out and without its batch."""
+        """The same example with all its fields computed and without its batch."""
         return Example(self.family, self.id, self.inputs, self.answer, self.plan, self.world, self.meta)
 
     def __reduce__(self) -> tuple[Callable[..., Example], tuple[Any, ...]]:

@@ -74,7 +74,7 @@ def flag(value: Any) -> None:
 
 
 def anything(_value: Any) -> None:
-    """Any JSON value: for what is kept for the record and read by nobody."""
+    """Any JSON value, for fields that are kept for the record and never read."""
 
 
 def option(value: Any) -> None:

@@ -1,4 +1,4 @@
-"""A mark at the end of every picture that is written, so that a later command replaces pictures of ours and no other."""
+"""Puts a mark at the end of every picture that we write, so that a later command replaces our pictures and no other files."""
 
 from __future__ import annotations
 

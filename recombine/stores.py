@@ -25,7 +25,7 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+)://(.*)", re.DOTALL)
 
 
 class Stat(NamedTuple):
-    """What is asked of an object, under the names that `os.stat` has for it."""
+    """Properties of an object, under the names of `os.stat`."""
 
     st_size: int
     st_mtime_ns: int
@@ -140,7 +140,7 @@ class Remote:
                 return []
 
     def iterdir(self) -> Iterator[Remote]:
-        """What lies directly below."""
+        """The entries directly below."""
         start = len(self.key) + 1
         for name in dict.fromkeys(key[start:].partition("/")[0] for key in self._keys() if key != self.key):
             yield self / name
@@ -152,14 +152,14 @@ class Remote:
                 yield Remote(self.scheme, key)
 
     def glob(self, pattern: str) -> Iterator[Remote]:
-        """What lies directly below and fits."""
+        """The entries directly below that fit."""
         return (found for found in self.iterdir() if fnmatch(found.name, pattern))
 
     def mkdir(self, **_: Any) -> None:
-        """Nothing: a prefix is there as soon as an object is below it."""
+        """Does nothing: a prefix exists as soon as an object is below it."""
 
     def rmdir(self) -> None:
-        """Nothing, see `mkdir`."""
+        """Does nothing; see `mkdir`."""
 
     def resolve(self) -> Remote:
         """Itself."""
@@ -205,7 +205,7 @@ class Remote:
 
     @contextmanager
     def _told(self, doing: str) -> Iterator[None]:
-        """Whatever a store's own package raises, as a `FileError`; a missing object stays what it is."""
+        """Turns errors of a store's own package into a `FileError`. The error for a missing object stays as it is."""
         try:
             yield
         except (FileNotFoundError, FileError, UsageError):

@@ -30,7 +30,7 @@ from recombine.errors import RecombineError
 from recombine.jobs import make_job
 
 ROWS = 6
-"""Rows on which the checks of one part look closely."""
+"""Rows that the detailed checks of one part use."""
 WIDE_ROWS = 300
 """Rows over which seeds and parts are compared."""
 SEED = 7
@@ -39,9 +39,9 @@ NEAR_AND_FAR = (SEED + 1, 1_000_003)
 MANY_SPLITS = 40
 """A family with more splits is checked on one split of each kind: those whose names differ only in numbers."""
 FAR_ROW = 10**6
-"""The index that a test row gets when it is put into train: beyond any rows that are there by a rule of their own."""
+"""The index of a test row that is put into train. It lies beyond the rows that train may hold for other reasons."""
 WHOLE_ROWS = 25_000
-"""Finite parts up to this size are compared whole, where a check needs that."""
+"""A check that needs whole parts compares finite parts up to this size."""
 KNOWN_FORMS = 2_000
 """Parts whose canonical forms are kept for the next check."""
 KNOWN_ROWS = 16
@@ -360,7 +360,7 @@ def golden(family: Family) -> dict[str, Any]:
 
 
 def compare_golden(kept: Mapping[str, Any], made: Mapping[str, Any]) -> list[str]:
-    """What differs from the kept rows, each with what to do about it; empty if nothing does."""
+    """Differences from the kept rows, each with advice; empty if there are none."""
     changed = sorted(key for key in kept.keys() & made.keys() if kept[key] != made[key] and key != "version")
     new, gone = sorted(made.keys() - kept.keys()), sorted(kept.keys() - made.keys())
     if kept["version"] != made["version"]:
@@ -384,7 +384,7 @@ def _fresh(family: Family, job: Job, start: int, stop: int) -> Batch:
 
 
 def _rows(family: Family, job: Job, start: int, stop: int) -> Batch:
-    """The same rows, made once for the checks that follow each other; `check_purity` sees to it that making them anew changes none."""
+    """The same rows, made once and cached for the next checks; `check_purity` checks that making them anew changes none."""
     key = (id(family), job.key, start, stop)
     if key not in _MADE:
         while len(_MADE) >= KNOWN_ROWS:

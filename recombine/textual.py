@@ -1,4 +1,4 @@
-"""What the prompts of families without a picture share; their `prompts.py` take these members over."""
+"""Members that the prompts of families without a picture share; each `prompts.py` of such a family imports them."""
 
 from __future__ import annotations
 

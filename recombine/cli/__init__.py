@@ -23,17 +23,17 @@ VERBS: dict[str, str] = {
     "generate": "write parts of a split as a folder that datasets.load_dataset reads",
     "export": "rows with prompts in the layout of a training or evaluation stack",
     "push": "upload a folder to the Hugging Face hub, with its card",
-    "path": "where the files lie that another tool wants to be told",
+    "path": "print the path of the files that another tool needs (lm-eval, verl, ...)",
     "mcp": "serve episodes as tools for any MCP client",
     "serve": "the playground in a browser, and studies with people",
     "study": "make a study with people, and write out what they gave",
-    "merge": "seal a folder whose shards were made one by one",
+    "merge": "finish a folder whose shards were made on several machines",
     "divergence": "how far the test parts of a folder lie from its training part",
     "verify": "prove a folder: hashes, counts, every answer by the oracle, no leaks",
     "stats": "distributions of a folder's columns, with small pictures",
     "audit": "judge a file that others released",
     "train": "train a model; a run is a folder, and a killed run goes on",
-    "identify": "what a split's training rows leave open: meanings that fit, test answers that hang on them",
+    "identify": "find test answers that the training rows do not determine (scan, nacs)",
     "rules": "ask for a rule instead of answers, and run the rule that somebody wrote",
     "predict": "answer a part's rows with a trained model",
     "ask": "ask a language model, through an endpoint or from a local folder",
@@ -121,7 +121,7 @@ def _tell(line: str, code: int, is_debug: bool) -> int:
 
 
 def _finished(verb: str) -> str:
-    """What an interrupted verb had done, and how to go on."""
+    """How far an interrupted verb came, and how to go on."""
     from recombine.cli.printing import Standing
 
     rows = f" after {Standing.done:,} of {Standing.total:,} rows" if Standing.total else ""

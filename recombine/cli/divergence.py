@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine divergence`."""
     parser.add_argument("dir", help="a folder made by recombine generate, or an originally released training file")
     parser.add_argument("test_file", nargs="?", help="the released test file that goes with the training file")
-    parser.add_argument("--family", metavar="F", help="whose files they are")
+    parser.add_argument("--family", metavar="F", help="the family of the files")
     parser.add_argument(
         "--train", default="train", metavar="P", help="the part that the others are compared with (default train)"
     )

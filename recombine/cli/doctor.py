@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examined() -> dict[str, Any]:
-    """What there is. Nothing is imported: versions come from the packages' descriptions."""
+    """What is installed. Nothing is imported: versions come from the packages' descriptions."""
     from recombine import __version__
 
     return {

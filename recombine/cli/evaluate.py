@@ -1,7 +1,7 @@
 """Score answers, and say what went wrong and how sure we are.
 
 Answers are JSON lines with `id` and `answer`. Writes index.html (self-contained), report.md and report.json.
-With `--as FAMILY` the data are a file in a released layout, such as an example of one's own that the playground saved.
+With `--as FAMILY` the data are a file in a released layout, such as an example that you saved in the playground.
 """
 
 from __future__ import annotations

@@ -55,13 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shard",
         type=fraction,
         metavar="I/N",
-        help="make only every N-th shard from the I-th; `recombine merge` seals the folder",
+        help="make only every N-th shard from the I-th; `recombine merge` finishes the folder",
     )
     prompts = parser.add_argument_group("rows with prompts beside them, in OUT-prompts: prompt, answer, id and images")
     prompts.add_argument("--with-prompts", action="store_true", help="also write every row as a prompt for a language model")
     prompts.add_argument("--style", metavar="S", help="with --with-prompts: direct, step_by_step or rules (default)")
     prompts.add_argument(
-        "--sight", choices=("text", "picture", "both"), help="with --with-prompts: how the world is shown (default text)"
+        "--sight",
+        choices=("text", "picture", "both"),
+        help="with --with-prompts: show the world as text, picture or both (default text)",
     )
     parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
 

@@ -1,7 +1,7 @@
-"""What a split's training rows leave open: words for which several meanings fit, and test answers that hang on the choice.
+"""Find test answers that the training rows do not determine (scan, nacs).
 
-The sequence machine learns a lexicon from the training rows. Then every word's entry is varied while the others stay. An entry that
-explains every training row but changes a test answer shows that the training rows do not determine that answer.
+The sequence machine learns a lexicon from the training rows. Then `identify` varies the entry of one word at a time. If an entry
+explains every training row and changes a test answer, the training rows do not determine that answer.
 
   recombine identify scan --split template_around_right
 """
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", help="scan or nacs, or a folder of theirs")
     add_request(parser, several=False)
     parser.add_argument("--run-seed", type=whole_number, default=0, metavar="K", help="seed of the search for the lexicon")
-    parser.add_argument("--out", metavar="FILE", help="also write what was found as JSON")
+    parser.add_argument("--out", metavar="FILE", help="also write the findings as JSON")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -77,7 +77,8 @@ def _print(found: Identification, alphabet: Alphabet, unknown: int) -> None:
     why = ": a lexicon that explains every training row answers otherwise" if found.open else ""
     say(f"{found.open:,} of {found.tests:,} test answers are open{why}{more}.")
     say(
-        "One word is varied at a time, among levels and templates (docs/models.md). Open is proved by an example; determined is not proved."
+        'One word is varied at a time, among levels and templates (docs/models.md). "Open" is proved by an example. "Determined" only '
+        "means that no counterexample was found."
     )
 
 

@@ -18,8 +18,8 @@ WIDTH = 80
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine list`."""
     parser.add_argument("family", nargs="?", help="only this family, with its recipes, splits and options")
-    parser.add_argument("--all", action="store_true", help="every split on its own, series unfolded")
-    parser.add_argument("--facets", action="store_true", help="what predicates can say of the family's examples, with shares")
+    parser.add_argument("--all", action="store_true", help="every split by itself, also those of a series")
+    parser.add_argument("--facets", action="store_true", help="the facets of the family's examples, with shares")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -1,4 +1,4 @@
-"""What the library logs, shown by the command line: one line each on standard error."""
+"""Shows the library's log messages on the command line: one line each on standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serve episodes of lilGym, gSCAN and ReaSCAN as tools for any MCP client: begin, look, act, explain.
+"""Serve episodes of lilGym, gSCAN, ReaSCAN and abstract tasks as tools for any MCP client: begin, look, act, explain.
 
     recombine mcp                          # over standard input and output
     recombine mcp --http 127.0.0.1:8000    # over HTTP

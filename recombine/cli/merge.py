@@ -1,4 +1,4 @@
-"""Seal a folder whose shards were made one by one with `recombine generate … --shard I/N`."""
+"""Finish a folder whose shards were made on several machines with `recombine generate … --shard I/N`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Print where the files lie that another tool wants to be told.
+"""Print the path of the files that another tool needs (lm-eval, verl, …).
 
 lm_eval --include_path "$(recombine path lm-eval)" --tasks recombine_scan …
 … custom_reward_function.path="$(recombine path verl)"

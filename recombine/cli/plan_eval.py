@@ -3,9 +3,9 @@
 recombine plan-eval --detect 3 --power 0.8
 recombine plan-eval --detect 3 --family reascan --split a1 --style rules --shots 2 --price 3,15
 
-Both models answer the same rows (a paired comparison, two-sided). Rows that share a context, such as worlds under one command, count
-for less than their number: with --per-cluster N rows in each and a --correlation R between them, 1 + (N - 1) R rows do the work of
-one. With --family the contexts of that part and the size of its prompts are measured, on rows that are generated for it.
+Both models answer the same rows (a paired comparison, two-sided). Rows of one cluster, such as the worlds of one command, are not
+independent. With --per-cluster N and --correlation R you need 1 + (N - 1) R times as many rows. With --family the verb generates rows
+of that part and measures the contexts and the size of the prompts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine plan-eval`."""
     parser.add_argument("--detect", type=float, required=True, metavar="P", help="the difference to find, in points (3 = 3 %%)")
-    parser.add_argument("--power", type=float, default=0.8, metavar="W", help="the chance to find it (default 0.8)")
+    parser.add_argument(
+        "--power", type=float, default=0.8, metavar="W", help="the chance to find this difference (default 0.8)"
+    )
     parser.add_argument("--alpha", type=float, default=0.05, metavar="A", help="the chance of a false alarm (default 0.05)")
     parser.add_argument(
         "--discordant", type=float, metavar="D", help="share of rows that one model alone gets right (default 0.2)"
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-cluster", type=whole_number, metavar="N", help="rows that share a context (default 1, or measured)"
     )
-    parser.add_argument("--correlation", type=float, default=0.3, metavar="R", help="how alike such rows are (default 0.3)")
+    parser.add_argument("--correlation", type=float, default=0.3, metavar="R", help="correlation of such rows (default 0.3)")
     cost = parser.add_argument_group("what it costs")
     cost.add_argument("--price", metavar="IN,OUT", help="price per million tokens")
     cost.add_argument("--tokens-in", type=whole_number, metavar="N", help="tokens of a prompt (or measured with --family)")
@@ -50,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """What rows of a part look like: tokens of a prompt and of a reply, and the contexts that they share."""
+    """Measures of a part's rows: tokens of a prompt and of a reply, and the contexts that the rows share."""
 
     part: str
     tokens_in: int

@@ -1,4 +1,4 @@
-"""What verbs print with: tables, progress on a terminal, JSON for scripts. Rich is imported when something is printed."""
+"""Printing for all verbs: tables, progress on a terminal, JSON for scripts. Rich is imported when something is printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = Kind("a page of Recombine", begins_with(b"<!doctype html><html lang='en'>
 
 
 class Standing:
-    """How far the running verb has come, for whoever interrupts it."""
+    """How many rows the running verb has done. The message after an interrupt prints it."""
 
     done: int = 0
     total: int = 0
@@ -40,7 +40,7 @@ def print_as(is_json: bool, work: Callable[[], Mapping[str, Any]]) -> Mapping[st
 
 
 def say(text: str) -> None:
-    """A line on standard output. Whatever a file or a model wrote into it cannot command the terminal."""
+    """Print a line on standard output. Control characters are escaped."""
     sys.stdout.write(printable(text) + "\n")
 
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", metavar="FOLDER", default="runs", help="runs and reports are kept here (default: runs)")
     parser.add_argument("--workers", type=whole_number, default=0, metavar="N", help="runs at a time (default: one per core)")
-    parser.add_argument("--seeds", type=whole_number, default=0, metavar="N", help="so many seeds instead of the scale's")
+    parser.add_argument("--seeds", type=whole_number, default=0, metavar="N", help="number of seeds (default: the scale's)")
     parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="only cells whose name has this text")
     parser.add_argument(
         "--files", metavar="FOLDER", help="translation: folder with the sentence pairs; CLUTRR: encoder instead of BERT"

@@ -30,7 +30,7 @@ def add_request(parser: argparse.ArgumentParser, *, several: bool) -> None:
     parser.add_argument(
         "--hold-out",
         metavar="PREDICATE",
-        help='a split of one\'s own: "verb = pull and target.color = green" (facets: recombine list FAMILY --facets)',
+        help='a split of your own: "verb = pull and target.color = green" (facets: recombine list FAMILY --facets)',
     )
     parser.add_argument(
         "--set",

@@ -36,12 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--lexicon", metavar="FILE", help="rules to run, one on each line; the prompt says their form")
     parser.add_argument("--out", metavar="FILE", help='with --lexicon: its answers, one {"id", "answer"} per line')
-    parser.add_argument("--json", action="store_true", help="print JSON: the prompt, or the rules and what they scored")
+    parser.add_argument("--json", action="store_true", help="print JSON: the prompt, or the rules and their score")
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What rules scored, and how long they are."""
+    """The score and the length of rules."""
 
     part: str
     rows: int

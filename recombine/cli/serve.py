@@ -17,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine serve`."""
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, default=8765, help="the port (default 8765)")
-    parser.add_argument("--token", default="", help="what a researcher must show; needed with --host, at least 16 characters")
+    parser.add_argument(
+        "--token", default="", help="the token that researchers must enter; needed with --host, at least 16 characters"
+    )
     parser.add_argument(
         "--folder", action="append", default=[], metavar="DIR", help="a folder whose files may be opened; may be repeated"
     )

@@ -27,16 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("family", help="a family's name, a folder, an example's id, or a released file (with --as)")
     add_request(parser, several=False)
     parser.add_argument("--index", type=whole_number, default=0, metavar="I", help="which row (default 0)")
-    parser.add_argument("--random", action="store_true", help="some row, another one each time")
+    parser.add_argument("--random", action="store_true", help="a random row, different each time")
     parser.add_argument("--as", dest="read_as", metavar="FAMILY", help="the family whose released file this is")
     parser.add_argument("--render", metavar="M", help="print only this: text, ascii, svg, png, graph")
     parser.add_argument("--save", metavar="FILE", help="write the picture here; the suffix decides: .svg, .pdf, .png or .txt")
     parser.add_argument(
-        "--solution", action=argparse.BooleanOptionalAction, help="with or without what gives the answer away (.svg and .pdf)"
+        "--solution", action=argparse.BooleanOptionalAction, help="with or without the solution (.svg and .pdf)"
     )
-    parser.add_argument(
-        "--scale", type=float, default=1.0, metavar="X", help="so many times as large (.svg and .pdf, default 1)"
-    )
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="scale factor (.svg and .pdf, default 1)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -167,7 +165,7 @@ def _row(arguments: argparse.Namespace, index: int) -> Example:
 
 
 def _print(raw: bytes, medium: str) -> None:
-    """A picture on standard output: text so that a terminal cannot be commanded, PNG only where no terminal listens."""
+    """Print a picture. Text is escaped; a PNG is written only if standard output is not a terminal."""
     if medium != "png":
         say(raw.decode().removesuffix("\n"))
     elif sys.stdout.isatty():

@@ -71,7 +71,7 @@ def _print_probe(lines: Sequence[Mapping[str, str]]) -> None:
     if not lines:
         return
     widths = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
-    say("\nWhat readers get right who see little of an example:")
+    say("\nAccuracy of baselines that see only a little of an example:")
     for line in [{name: name for name in widths}, *lines]:
         say("  " + "  ".join(line[name].rjust(width) for name, width in widths.items()))
 

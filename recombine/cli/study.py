@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="the SQLite file of the studies; the same as `recombine serve --studies`")
     parser.add_argument("--create", metavar="TITLE", help="make a study with this title")
     parser.add_argument(
-        "--kind", choices=("answer", "write", "state"), default="answer", help="what people do (default: answer)"
+        "--kind", choices=("answer", "write", "state"), default="answer", help="the task of the participants (default: answer)"
     )
     parser.add_argument(
         "--condition",
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--reviewers", type=whole_number, default=2, metavar="N", help="reviewers of a story (default 2)")
     parser.add_argument("--consent", metavar="FILE", help="a text file with the consent text")
-    parser.add_argument("--seed", type=whole_number, default=0, metavar="K", help="chooses the items (default 0)")
+    parser.add_argument("--seed", type=whole_number, default=0, metavar="K", help="seed of the items (default 0)")
     parser.add_argument("--export", metavar="STUDY", help="write the files of this study")
     parser.add_argument("--out", metavar="DIR", help="where the files go")
 

@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="a model's name (`recombine train list` shows them)")
     parser.add_argument("--data", metavar="D", help="a family's name, or a folder")
     add_request(parser, several=False)
-    parser.add_argument("--size", type=whole_number, metavar="N", help="learn from so many rows of the part (default: all)")
-    parser.add_argument("--validation", metavar="P", help="the part to stop by (default: validation, or a tenth held out)")
+    parser.add_argument("--size", type=whole_number, metavar="N", help="rows of the part to learn from (default: all)")
+    parser.add_argument("--validation", metavar="P", help="the part for validation (default: validation, or a tenth held out)")
     parser.add_argument("--out", metavar="RUN", help="the run's folder; taken up again if it exists")
     parser.add_argument("--run-seed", type=whole_number, default=0, metavar="K", help="seed of weights, order and dropout")
     parser.add_argument(

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 Film = tuple[list[tuple[bytes, str]], str, dict[str, Any]]
-"""Frames (picture, caption), the title, and what is told of the episode."""
+"""Frames (picture, caption), the title, and a sentence about the episode."""
 
 
 def _of_row(arguments: argparse.Namespace) -> Film:
@@ -97,7 +97,7 @@ def _told(episode: Episode) -> dict[str, Any]:
 
 
 def _of_run(folder: Path, arguments: argparse.Namespace) -> Film:
-    """What a model did in a run of `ask --act` or of `train ppo`."""
+    """The actions of a model in a run of `ask --act` or of `train ppo`."""
     from recombine.files import inside, read_json
 
     if arguments.act is not None or arguments.split is not None:
@@ -137,7 +137,7 @@ def _of_asked(folder: Path, index: int) -> Film:
 
 
 def _task(inputs: object) -> str:
-    """What is to be done, in the words of the row: a command, or a statement and the truth value wanted."""
+    """The task, in the words of the row: a command, or a statement and the truth value wanted."""
     found = inputs if isinstance(inputs, dict) else dict(inputs)  # type: ignore[call-overload]
     if "command" in found:
         return str(found["command"])

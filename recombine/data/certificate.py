@@ -1,6 +1,6 @@
-"""The certificate of a split of one's own: what the folder's rows say of the predicate that was held out.
+"""The certificate of a user's split: what the folder's rows show about the predicate that was held out.
 
-`generate` writes it into the manifest and the card; `verify` works it out again and compares.
+`generate` writes it into the manifest and the card. `verify` computes it again and compares.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LISTED = 20
 
 
 def certificate(folder: Folder) -> dict[str, Any] | None:
-    """The certificate, from the rows; None for a folder without the train and test parts of a split of one's own."""
+    """The certificate, computed from the rows; None for a folder without the train and test parts of a user's split."""
     family = folder.family
     if any(part.chosen for part in folder.plan.parts):
         return _chosen_certificate(folder)
@@ -75,7 +75,7 @@ def certificate(folder: Folder) -> dict[str, Any] | None:
 
 
 def _distances(apart: Divergence) -> dict[str, Any]:
-    """How far test is from train, as both kinds of certificate say it."""
+    """The divergence of test from train, as both kinds of certificate state it."""
     return {
         "rarest_test_atom": {"atom": apart.rarest_atom[0], "train_rows": apart.rarest_atom[1]},
         "every_test_atom_is_trained": apart.rarest_atom[1] > 0,
@@ -87,7 +87,7 @@ def _distances(apart: Divergence) -> dict[str, Any]:
 
 
 def _chosen_certificate(folder: Folder) -> dict[str, Any] | None:
-    """The certificate of a split that was searched for: its divergence, worked out from the rows."""
+    """The certificate of a split that a search chose: its divergence, computed from the rows."""
     parts = {part.job.part: n for n, part in enumerate(folder.plan.parts)}
     if folder.plan.format == "native" or set(parts) != {"train", "test"}:
         return None
@@ -110,7 +110,7 @@ def _trees(folder: Folder, number: int) -> TreeCounts:
 
 
 def file_divergence(family: Family, train: Path, test: Path) -> Divergence:
-    """How far an originally released test file lies from its training file."""
+    """The divergence of an originally released test file from its training file."""
     sets = []
     for path in (train, test):
         examples = [row for row in family.read(path) if isinstance(row, Example)]
@@ -128,7 +128,7 @@ def file_divergence(family: Family, train: Path, test: Path) -> Divergence:
 
 
 def divergences(path: str | Path | Folder, train: str = "train") -> dict[str, Divergence]:
-    """How far each part of a folder lies from its training part, by `split/part`."""
+    """The divergence of each part of a folder from its training part, by `split/part`."""
     folder = path if isinstance(path, Folder) else open_folder(path)
     path = folder.path
     family = folder.family

@@ -51,7 +51,7 @@ def to_arrow(batch: Batch, columns: Mapping[str, ColumnType]) -> pa.Table:
 
 
 def _array(column: Column, kind: pa.DataType) -> pa.Array:
-    """The column as an Arrow array, from its buffers where that can be: `pa.array` imports pandas to look at numpy's arrays."""
+    """The column as an Arrow array, made from its buffers if possible, because `pa.array` imports pandas for numpy's arrays."""
     if isinstance(column, Text):
         return _strings(column.data, column.offsets)
     if isinstance(column, Coded):

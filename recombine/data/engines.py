@@ -24,7 +24,7 @@ Tick = Callable[[int], None]
 SMALL_JOB_ROWS = 40_000
 """Jobs up to this size are made in this process: starting others would take longer."""
 STALL_SECONDS = 20.0
-"""After so long without a finished shard we look whether a node of the cluster is gone."""
+"""After this time without a finished shard, we check whether the cluster has lost a node."""
 
 
 def run_serial(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int = 1) -> Iterator[ShardRecord]:  # noqa: ARG001
@@ -104,7 +104,8 @@ def run_ray(
                 flying[submit(number)] = number
             done, _ = ray.wait(list(flying), num_returns=1, timeout=STALL_SECONDS)
             if not done and not alive <= (left := _alive(ray)):
-                # A node whose cable was cut never says that its tasks are lost. Whoever makes a shard makes the same bytes.
+                # A node that lost its network never reports its tasks as lost, so we submit them again. Every worker makes
+                # the same bytes.
                 alive = left
                 flying |= {submit(number): number for number in sorted(set(flying.values()))}
             for reference in done:
@@ -125,7 +126,7 @@ def _alive(ray: Any) -> set[str]:
 
 
 def _record_of(ray: Any, reference: Any) -> ShardRecord:
-    """What a finished task returned; its own error if it failed, and what to do if the cluster lost it."""
+    """The result of a finished task. A failed task raises its own error; a lost task raises an error that says what to do."""
     try:
         record: ShardRecord = ray.get(reference)
     except ray.exceptions.RayTaskError as problem:

@@ -29,9 +29,9 @@ from recombine.schemas import MOST_ROWS, anything, check, either, listing, mappi
 MANIFEST = "manifest.json"
 MANIFEST_LIMIT = 256 << 20
 UNWEIGHED_ROWS = 1_000_000
-"""Parts up to this size are opened without asking how long their files are: a false number of rows costs little."""
+"""Parts up to this size are opened without a check against the size of their files, because a false number of rows costs little."""
 MOST_ROWS_PER_BYTE = 10
-"""No format packs rows this tightly: ids alone take more. A manifest that claims more rows is damaged."""
+"""Rows per byte that no format reaches, because ids alone take more. A manifest that claims more rows is damaged."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def plan_of(manifest: Any, place: str) -> Plan:
 
 
 def _check_agreement(manifest: Mapping[str, Any], plan: Plan, place: str) -> None:
-    """A `FileError` unless what the manifest tells people is what its plan says."""
+    """A `FileError` unless the manifest's description agrees with its plan."""
     first = plan.parts[0].job
     told_of = {
         "family": plan.family, "version": plan.version, "format": plan.format, "recipe": first.recipe, "seed": first.seed,

@@ -71,7 +71,7 @@ def read_parquet(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
 
 @contextmanager
 def opened_parquet(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
-    """A parquet file that has the columns of the schema; whatever Arrow objects to is a `FileError`."""
+    """A parquet file that has the columns of the schema; errors of Arrow become a `FileError`."""
     if not path.is_file():
         raise FileError(f"cannot read {shown(str(path))}: there is no such file.")
     try:
@@ -86,7 +86,7 @@ def opened_parquet(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
 
 
 def read_group(file: pq.ParquetFile, number: int, schema: pa.Schema, path: Path) -> pa.Table:
-    """One row group, of which the number of rows, the types and the text encoding are checked before anybody computes with it."""
+    """One row group. Its number of rows, types and text encoding are checked before use."""
     declared = file.metadata.row_group(number)
     if declared.num_rows > MOST_GROUP_ROWS:
         raise FileError(f"{shown(str(path))} has {declared.num_rows:,} rows in one group; the most is {MOST_GROUP_ROWS:,}.")

@@ -1,4 +1,4 @@
-"""Whether a new seed gives new items: what a user must know who wants tasks that no model has seen."""
+"""Says whether a new seed gives new items, for users who need items that no model has seen."""
 
 from __future__ import annotations
 

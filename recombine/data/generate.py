@@ -39,7 +39,7 @@ from recombine.files import (
 
 PLAN = f"{RECORDS}/plan.json"
 LOCK_SECONDS = 10.0
-"""How long a run over some shards waits for others that are just beginning."""
+"""Seconds that a run over some shards waits for other runs that are just starting."""
 Progress = Callable[[int], None]
 
 
@@ -199,7 +199,7 @@ def locked(folder: Path, only: tuple[int, int] | None) -> Iterator[None]:
             stack.enter_context(held(records / "lock", busy))
             for other in sorted(records.glob("lock-*-of-*")):
                 with held(inside(folder, f"{RECORDS}/{other.name}"), busy):
-                    pass  # nobody makes these shards now, and nobody can begin to while the folder's lock is held
+                    pass  # No other process makes these shards now, and none can start while we hold the folder's lock.
         else:
             with held(records / "lock", busy, LOCK_SECONDS):
                 stack.enter_context(held(records / f"lock-{only[0]}-of-{only[1]}", busy))
@@ -255,7 +255,7 @@ def seal(plan: Plan, folder: Path) -> Folder:
 
 
 def _tidied(plan: Plan, folder: Path) -> Folder:
-    """The sealed folder without the records and leftovers of its making; what is not ours stays where it is."""
+    """Remove the records and leftovers of a run from a finished folder; other files stay. Returns the folder."""
     sweep(folder, lambda name: is_own_file(plan, name))
     records = inside(folder, RECORDS)
     for entry in sorted(records.iterdir()) if records.is_dir() else ():
@@ -298,7 +298,7 @@ def make_manifest(plan: Plan, records: Sequence[ShardRecord]) -> dict[str, Any]:
 
 
 def merge(out: str | Path) -> Folder:
-    """Seal a folder whose shards were made one by one (`generate --shard i/n`)."""
+    """Finish a folder whose shards were made on several machines (`generate --shard i/n`): write manifest and card."""
     folder = check_path(out)
     if not folder.is_dir():
         raise FileError(f"{shown(str(out))} is not a folder.")

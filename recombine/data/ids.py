@@ -1,4 +1,4 @@
-"""From an id to its row: what an id says, and the example made anew from it. Imports no pyarrow."""
+"""From an id to its row: parses an id and generates its example again. Imports no pyarrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splits of large compound divergence: the plan of a folder whose rows were searched for.
+"""Splits of large compound divergence: the plan of a folder whose rows a search chose.
 
 Training rows come from the training part of a split and test rows from its test part, so the two are disjoint as always. Where both parts hold
 the same rows (a split that is a pool), each row is taken once at most. The search takes a share of each and keeps known atoms in like
@@ -27,11 +27,11 @@ from recombine.predicates.trees import tree_pools
 POOL_ROWS = (80_000, 40_000)
 """Rows of the training and the test part to choose from, or all where a part has fewer."""
 SHARES = (4, 8)
-"""One row in so many is taken, of training and of test."""
+"""Rows of the pool for each row that is taken: of training and of test."""
 POOL_SHARES = (2.5, 20)
-"""The same for a pool of which both are taken: the shares of the published splits of SCAN."""
+"""The same if training and test come from one pool: the shares of the published splits of SCAN."""
 POOL_SLACK = 0.3
-"""The share of the limit of atom divergence at which the search in such a pool aims: no more than the published splits of SCAN have."""
+"""In one pool, the search aims at this share of the limit of atom divergence. The published splits of SCAN have no less."""
 
 
 def make_mcd_plan(

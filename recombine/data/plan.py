@@ -1,4 +1,4 @@
-"""What a folder will hold, decided before the first row is made: parts, sizes, shards. A function of the request alone."""
+"""The contents of a folder, decided before the first row is made: parts, sizes, shards. They depend on the request only."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PartPlan:
             start = end
 
     def at(self, family: Family, rows: np.ndarray[Any, np.dtype[np.int64]]) -> Batch:
-        """Some rows of this part of the folder, given in ascending order; only they and what lies close to them is generated."""
+        """Some rows of this part of the folder, by ascending row numbers. Only these rows and rows close to them are generated."""
         picks = self.picks[rows] if self.is_sample else rows
         picked = family.pick(self.job, picks) if isinstance(family, Picking) else None
         if picked is not None:
@@ -196,7 +196,7 @@ PLAN_SHAPE = record({
 
 
 def _part_of(family: Family, value: Mapping[str, Any]) -> PartPlan:
-    """A part as a plan's record tells it: every name is known to the family, every number fits the others."""
+    """A part from a plan's record, checked: the family knows every name, and all numbers fit each other."""
     told = value["job"]
     names = [
         (f"recipe of {family.NAME}", told["recipe"], family.RECIPES),
@@ -295,7 +295,7 @@ def make_plan(
 
 
 def default_parts(family: Family, split: str) -> tuple[str, ...]:
-    """The parts that are written when none is named: aliased ones first (they are what the test set is a test of)."""
+    """The parts that `generate` writes if the user names none. Aliased parts, such as a shared training part, come first."""
     chosen = family.SPLITS[split]
     aliased = [name for name, (other, part) in chosen.aliases.items() if family.SPLITS[other].parts[part].default]
     return (*aliased, *(name for name, part in chosen.parts.items() if part.default))

@@ -1,4 +1,4 @@
-"""Question-and-answer rows of any origin: duplicates, leaks between two sets, and how far the commonest answer gets.
+"""Question-and-answer rows of any origin: duplicates, leaks between two sets, and the accuracy of the most common answer.
 
 Works on JSON lines with `question` and `answer`, and on any sequence of such mappings: a reasoning-gym data set is one, so
 `audit_rows(train, test)` says at once whether two of its seeds share their items.

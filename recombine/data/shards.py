@@ -29,7 +29,7 @@ RECORD_LIMIT = 64 << 20
 
 @dataclass(frozen=True)
 class ShardRecord:
-    """What is known of a finished file: its rows, its bytes, and the digests of its chunks of logical rows."""
+    """The record of a finished file: its rows, its bytes, and the digests of its chunks of logical rows."""
 
     plan: str
     path: str

@@ -1,4 +1,4 @@
-"""How far a careless reader gets: the accuracy of each shortcut reader, and of always giving the commonest answer."""
+"""The accuracy of each shortcut reader, and of always giving the most common answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distributions of a folder's columns: what the papers' figures show, as numbers and small pictures. Streams."""
+"""The distributions of a folder's columns, as numbers and small pictures like the papers' figures. Streams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recombine.core import Batch
 from recombine.data.folders import Folder, open_folder
 
 MOST_VALUES = 400
-"""A column with more different values than this is not a distribution that one looks at."""
+"""Columns with more distinct values are left out unless they are asked for by name."""
 SKIPPED_TYPES = ("uint64", "binary")
 
 
@@ -58,7 +58,7 @@ def stats(
 
 
 def probed(path: str | Path) -> list[Mapping[str, str]]:
-    """What the family's own readers find in the folder, line by line; nothing for a family that has none."""
+    """The accuracy of the family's own baselines on the folder, line by line; empty for a family without them."""
     folder = open_folder(path)
     if not isinstance(folder.family, Probing):
         return []
@@ -96,7 +96,7 @@ def part_stats(
 
 
 def _is_distribution(kind: str, counter: Counter[Any]) -> bool:
-    """Numbers with some variety, or names that come back: a column of all different texts is nothing to look at."""
+    """Whether a chart of the column is useful: numbers with two or more values, or names that occur three times on average."""
     return len(counter) > 1 and (_is_numeric(kind) or 3 * len(counter) <= counter.total())
 
 

@@ -56,5 +56,5 @@ def _splits(family: Family, recipe: str, has_files: bool) -> list[str]:
 
 
 def _parts(family: Family, split: str) -> list[str]:
-    """The parts that stand on their own: also development sets, but not pieces that are cut from another part."""
+    """The parts that are not cut from another part, development sets included."""
     return [name for name, part in family.SPLITS[split].parts.items() if part.default or not part.shares]

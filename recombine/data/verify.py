@@ -159,7 +159,7 @@ def _check_shard_at(path: str, number: int, sample: int | None) -> _ShardResult:
 
 
 def _check_shard(folder: Folder, number: int, sample: int | None) -> _ShardResult:
-    """Everything that can be said of one file alone."""
+    """All checks that need one file only."""
     shard = folder.plan.shards[number]
     part = folder.plan.parts[shard.part]
     result = _ShardResult()
@@ -191,7 +191,7 @@ def _check_ids(ids: Any, batch: Batch, part: Any, seen: int, result: _ShardResul
 
 
 def _chosen(part: Any, start: int, rows: int, sample: int | None) -> list[int] | None:
-    """Rows of this batch that the oracle looks at: all, or those whose keyed draw falls under the sampling rate."""
+    """Rows of this batch that the oracle judges: all, or those whose keyed draw falls under the sampling rate."""
     if sample is None or sample >= part.rows:
         return None
     base, limit = keys.state(part.job.key, "verify"), int(sample / part.rows * (1 << 64))
@@ -267,15 +267,15 @@ def _manifest_problems(folder: Folder, results: Mapping[int, _ShardResult]) -> I
 
 
 def _certificate_problems(folder: Folder) -> Iterator[Problem]:
-    """The certificate of a split of one's own says what the rows say, and it holds."""
+    """Problems of the certificate of a user's split: it must agree with the rows, and its claim must hold."""
     told = folder.manifest.get("certificate")
     try:
         found = certificate(folder) if folder.is_current else told
     except (RecombineError, ValueError, IndexError, KeyError) as problem:
-        yield Problem("wrong_certificate", f"the certificate cannot be worked out again: {problem}", place="manifest.json")
+        yield Problem("wrong_certificate", f"the certificate cannot be computed again: {problem}", place="manifest.json")
         return
     if (found is None) != (told is None):
-        text = "there is no certificate" if told is None else "there is a certificate, but no split of one's own"
+        text = "there is no certificate" if told is None else "there is a certificate, but no user's split"
         yield Problem("wrong_certificate", text, place="manifest.json")
     elif found is not None and isinstance(told, dict):
         for name in sorted({*found, *told}):

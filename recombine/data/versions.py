@@ -1,4 +1,4 @@
-"""Which release of the package makes which version of a recipe's rows: for ids and folders that are older than this one."""
+"""Says which release of the package makes which version of a recipe's rows, for older ids and folders."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MADE_BY: dict[str, dict[str, dict[int, str]]] = {
     "abstract": {"sound": {}, "release": {}},
     "lexicon": {"sound": {}},
 }
-"""Family -> recipe -> version -> the last release of the package that makes it. A raised version adds the line of the one before."""
+"""Family -> recipe -> version -> the last release that makes it. When a version is raised, add a line for the version before it."""
 
 
 def maker_of(family: str, recipe: str, version: int) -> str:
-    """`recombine 0.1.0`, the release that makes this version; or words that say that it is not known here."""
+    """The release that makes this version, such as `recombine 0.1.0`, or words that say that this release does not know it."""
     release = MADE_BY.get(family, {}).get(recipe, {}).get(version)
     return f"recombine {release}" if release else "a release that this one does not know"

@@ -1,8 +1,8 @@
-"""The rows that a reader by index has in hand: one row where it jumps, ever longer runs where it reads on.
+"""A cache of rows for access by index. A jump makes one row; reading forward makes runs of 2, 4, 8, … rows.
 
-Making one row costs nearly as much as making many: names are looked up, tables are fetched, a kernel is called. So a reader who
-goes forward gets runs of 2, 4, 8, … rows, then whole blocks. A reader who jumps gets single rows, and a whole block once it has
-come back to that block often enough. Which rows are made together never changes a row.
+One row costs nearly as much as many rows: names are looked up, tables are fetched, a kernel is called. Reading forward therefore
+makes longer and longer runs, and then whole blocks. Jumps make single rows, and a whole block after `VISITS` rows of that block.
+Which rows are made together never changes a row.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ BLOCK_ROWS = 256
 MOST_BLOCKS = 64
 """Blocks that are kept; the one that was not used for longest goes first."""
 VISITS = 16
-"""So many single rows of one block are made before the whole block is."""
+"""The visit of a block that makes the whole block; earlier visits make single rows or short runs."""
 MOST_VISITED = 100_000
 """Blocks whose visits are counted at the same time."""
 WHOLE_FROM = BLOCK_ROWS // 2
-"""A run of so many rows is a whole block."""
+"""A run that would have this many rows or more becomes a whole block."""
 
 
 class Window:

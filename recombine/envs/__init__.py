@@ -1,4 +1,4 @@
-"""Gymnasium environments over the families that can be acted in; importing this registers them.
+"""Gymnasium environments for the families in which an agent can act. Importing this module registers them.
 
     import gymnasium, recombine.envs
     env = gymnasium.make("recombine/TowerScratch-v0", render_mode="rgb_array")

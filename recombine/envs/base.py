@@ -146,8 +146,8 @@ def _explained(engine: Engine, place: int) -> str:
 class BatchedEnv(gym.vector.VectorEnv[Any, Any, Any]):
     """Many episodes at once, natively. Equal to `SyncVectorEnv` over `SingleEnv`s, only much faster.
 
-    With `evaluate`, the places share out the instances, each visited once; a place for which none is left rests: reward 0, no
-    flag, and `infos["resting"]`. `finished` says when all rest. `autoreset_mode` is Gymnasium's.
+    With `evaluate`, every instance is played once, in any place. A place without a further instance rests: its reward is 0, its
+    flags are false, and `infos["resting"]` is true. `finished` is true when all places rest. `autoreset_mode` is Gymnasium's.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}  # noqa: RUF012 - gymnasium's own form

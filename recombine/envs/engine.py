@@ -1,6 +1,6 @@
 """What an environment needs of a family's episodes (`Engine`), and what its callers may ask: seeds, reset options, render modes.
 
-Here is no Gymnasium habit but the spaces; `base.py` builds the single and the vector environment on it.
+An engine uses Gymnasium's spaces and nothing else of Gymnasium. `base.py` builds the single and the vector environment on engines.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Engine(Protocol):
         """A place in characters."""
 
     def caption(self, place: int) -> str:
-        """What is to be done, where the picture itself does not show it; else ""."""
+        """The task, if the picture does not show it; otherwise ""."""
 
     def action_name(self, action: int) -> str:
         """An action in words."""
@@ -102,7 +102,7 @@ class Engine(Protocol):
 
 
 class Pace:
-    """Whether an engine steps by compiled code. Left open (None), it does if machine code lies on disk, or once compiling pays."""
+    """Whether an engine steps by compiled code. With `compiled=None` it does if machine code lies on disk, or once compiling pays."""
 
     def __init__(self, kernel_name: str, compiled: bool | None, compile_from: int) -> None:
         self.name, self.compile_from = kernel_name, compile_from
@@ -119,7 +119,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class ActionNames(Sequence[str]):
-    """The names of all actions by number; each is made when somebody asks, because there may be many thousands."""
+    """The names of all actions by number. Each name is made when it is read, because there may be many thousands."""
 
     engine: Engine
 
@@ -144,7 +144,7 @@ CAPTION_LINES, LINE, LETTER = 4, 14, 6.2
 
 
 def pictured(engine: Engine, place: int) -> NDArray[np.uint8]:
-    """The picture of a place, under what is to be done where the picture does not show it."""
+    """The picture of a place. If the picture does not show the task, a caption above it does."""
     shown, caption = engine.picture(place), engine.caption(place)
     if not caption:
         return shown
@@ -220,7 +220,7 @@ def chosen(engine: Engine, given: Mapping[str, Any]) -> int | None:
 
 
 def need_reset(begun: bool) -> None:
-    """Nothing is to be seen or done before the first reset."""
+    """Raise a `UsageError` if no episode was started by `reset`."""
     if not begun:
         raise UsageError("no episode is under way: call reset() first.")
 

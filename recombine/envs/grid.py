@@ -43,7 +43,7 @@ DEFAULT_SIZE = 1_000
 MAX_TEXT = 320
 _KERNEL = "recombine.envs.grid_kernel"
 COMPILE_FROM_STEPS = 20_000
-"""So many interpreted steps take about as long as compiling the kernel does."""
+"""Interpreted steps that take about as long as compiling the kernel."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def load_instances(name: str, split: str | None, part: str, data: str | Path | N
 
 @functools.lru_cache(maxsize=32)
 def _embedded(name: str, split: str | None, part: str, size: int) -> GridInstances:
-    """The first rows of a part; remembered, because many environments of a process share them."""
+    """The first rows of a part; cached, because many environments of a process share them."""
     source = family(name)
     job = make_job(source, split, part)
     batch = source.generate(job.rows(0, min(size, job.stop)))
@@ -287,7 +287,7 @@ def _results(places: int) -> Results:
 
 
 class Arguments(TypedDict, total=False):
-    """What both environments take besides their own arguments; see `GridEnv`."""
+    """Arguments that both environments share; see `GridEnv`."""
 
     split: str | None
     part: str

@@ -37,7 +37,7 @@ class Places(NamedTuple):
 
 
 class Gold(NamedTuple):
-    """What is wanted of each instance: the gold actions, and where they lead."""
+    """The goal of each instance: the gold actions, and their end state."""
 
     actions: Ints  # (instances, longest)
     lengths: Ints  # (instances,)

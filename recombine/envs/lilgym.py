@@ -43,7 +43,7 @@ MAX_TEXT = 320
 DEFAULT_SIZE = 1_000
 """Embedded instances that are drawn unless `size` says otherwise."""
 COMPILE_FROM_STEPS = 10_000
-"""So many interpreted steps take about as long as compiling the kernels does."""
+"""Interpreted steps that take about as long as compiling the kernels."""
 
 
 def load_instances(
@@ -74,7 +74,7 @@ def load_instances(
 
 @functools.lru_cache(maxsize=32)
 def _embedded(kind: Kind, start: Start, split: str | None, part: str, size: int) -> Instances:
-    """The first rows of an embedded part; remembered, because many environments of a process share them."""
+    """The first rows of an embedded part; cached, because many environments of a process share them."""
     source = family("lilgym")
     job = make_job(source, split, part, recipe="sound", options={"scene": kind, "start": start})
     return instances_of_batch(source.generate(job.rows(0, size)))
@@ -234,7 +234,7 @@ class LilGymEngine:
 
 
 class Arguments(TypedDict, total=False):
-    """What both environments take besides their own arguments; see `LilGymEnv`."""
+    """Arguments that both environments share; see `LilGymEnv`."""
 
     split: str | None
     part: str

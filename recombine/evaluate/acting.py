@@ -49,7 +49,7 @@ def _episode(example: Example, sight: Sight, with_rules: bool, settings: Mapping
 
 @dataclass(frozen=True)
 class Acting:
-    """How rows are acted in: what is seen, whether the rules are told, the most replies, and the settings of the episodes."""
+    """Settings of a run that acts: sight, whether prompts give the rules, the most replies, and the settings of the episodes."""
 
     sight: Sight = "text"
     with_rules: bool = False
@@ -65,7 +65,7 @@ class Acting:
         return _episode(example, self.sight, self.with_rules, self.settings)
 
     def identity(self, first: Example) -> dict[str, Any]:
-        """What decides the episodes of a run: all settings, and a digest of what the model is told."""
+        """Everything that decides the episodes of a run: all settings, and a digest of the prompt's text."""
         told = self.episode(first).task
         return {
             "sight": self.sight,

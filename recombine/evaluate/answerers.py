@@ -1,4 +1,4 @@
-"""Answerers that need no training, for every family: what a model must beat before its score is news."""
+"""Answerers that need no training, for every family: baselines that a model must beat."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recombine.errors import UnknownName, UsageError
 
 Answerer = Callable[[Example], str | None]
 TRAIN_ROWS = 500
-"""Train examples that the answerers may look at."""
+"""Training examples that the answerers may use."""
 SHORTCUT = "shortcut:"
 MADE_UP = "careless"
 """The answerer that stands in for a model in demonstrations; it is no baseline."""
@@ -23,7 +23,7 @@ MADE_UP = "careless"
 
 @dataclass(frozen=True)
 class Constant:
-    """An answerer that always says the same, so that nobody needs to show it the example."""
+    """An answerer that always gives the same answer, so it does not need the example."""
 
     answer: str
 

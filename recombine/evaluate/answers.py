@@ -1,4 +1,4 @@
-"""Answers as JSON lines: `{"id": …, "answer": …}`, from any source; whatever else a line says is kept."""
+"""Answers as JSON lines: `{"id": …, "answer": …}`, from any source; other keys of a line are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batch files in OpenAI's layout: the requests of a run written for somebody else to send, and the results read back.
+"""Batch files in OpenAI's layout: writes the requests of a run, which the user sends, and reads the results.
 
 {"custom_id": …, "method": "POST", "url": "/v1/chat/completions", "body": {…}}      a request
 {"custom_id": …, "response": {"status_code": 200, "body": {…}}, "error": null}      a result
@@ -63,7 +63,7 @@ def _reply(row: Mapping[str, Any], nobody: Secret) -> Reply:
 
 @dataclass
 class BatchReplies:
-    """The results of a batch as an answerer: what is not in the file must not be asked."""
+    """The results of a batch as an answerer. The file must hold every request."""
 
     replies: Mapping[str, Reply] = field(repr=False)
 

@@ -1,4 +1,4 @@
-"""What an `ask` run may use: caps on requests, tokens and money, and the room that requests under way hold."""
+"""The budget of an `ask` run: caps on requests, tokens and money, and reservations for requests under way."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Budget:
         self._reserved.update({"in": tokens_in, "out": tokens_out})
 
     def release(self, attempts: int, tokens_in: int, tokens_out: int) -> None:
-        """Give back the room of so many requests; `charge` what they did use."""
+        """Give back the room of this many requests; `charge` what they did use."""
         self._reserved.subtract({"in": attempts * tokens_in, "out": attempts * tokens_out})
 
     def charge(self, tokens_in: int, tokens_out: int, requests: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""What the report's charts and tables hold, worked out from the findings: the page, the figures and the files show the same."""
+"""The contents of the report's charts and tables, computed from the findings. The page, the figures and the files show the same."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def dot_of(series: int, name: str, accuracy: Mapping[str, Any], *, hollow: bool 
 
 
 def accuracy_table(found: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: the given runs, what they must beat, and the best shortcut reader, for each set."""
+    """Header and rows: the given runs, their baselines, and the best shortcut reader, for each set."""
     given = given_runs(found)
     plain = [name for name in PLAIN if any(name in part["runs"] for part in found["parts"].values())]
     rows = []
@@ -192,7 +192,7 @@ def heat_chart(item: MistakeMap) -> str:
 
 
 def published_table(found: Mapping[str, Any]) -> Table:
-    """What papers print about comparable sets."""
+    """Published figures for comparable sets."""
     rows = [(key, p["model"], printed(p), p["source"]) for key, part in found["parts"].items() for p in part["published"]]
     return ("set", "model", "accuracy", "where"), rows
 
@@ -227,7 +227,7 @@ def dial_table(found: Mapping[str, Any]) -> Table:
 
 
 def profile_table(found: Mapping[str, Any]) -> Table:
-    """Accuracy by what is asked of the model."""
+    """Accuracy by axis (the ability that a split tests)."""
     axes = list(dict.fromkeys(axis for run in found["profile"].values() for axis in run))
     rows = []
     for name, run in found["profile"].items():

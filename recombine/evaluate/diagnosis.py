@@ -1,8 +1,8 @@
-"""Named mistakes: whose answers the wrong ones are, and how often they would agree by chance.
+"""Named mistakes: which shortcut readers would have given a run's wrong answers, and how often such agreement is chance.
 
-A wrong answer carries the names of the shortcut readers who would have answered the same. Chance is measured, not assumed: other
-examples' right answers are given here, and those that are wrong here are looked at for the same names. (Dealing out the run's own
-wrong answers would not do: a reader who always says the same would then agree with itself by chance.)
+A wrong answer carries the names of the shortcut readers that would have answered the same. Chance level: we score right answers of
+other examples on this example, and count how often a wrong one matches a shortcut reader by accident. The run's own wrong answers do
+not serve for this: a model that always answers the same would then agree with itself.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from recombine.evaluate.scoring import Run
 from recombine.evaluate.statistics import wilson
 
 CHANCE_PAIRS = 400
-"""Pairs of an example and another example's right answer that chance is measured on."""
+"""Pairs (an example, another example's right answer) from which the chance level is measured."""
 
 
 @dataclass(frozen=True)
 class NamedMistake:
-    """A reader's share of a run's errors: `share` of the wrong answers are this reader's, `chance` would be anyway."""
+    """One shortcut reader and a run's wrong answers.
+
+    `share`: fraction of the wrong answers that this reader would have given, with the interval `low` to `high`. `chance`: the fraction
+    expected by accident.
+    """
 
     name: str
     reader: str
@@ -77,8 +81,3 @@ def _chance(run: Run, wrong: list[int]) -> dict[str, float]:
             pairs += 1
             agreed.update(score.mistakes)
     return {name: count / pairs for name, count in agreed.items()} if pairs else {}
-
-
-def main_mistake(run: Run) -> NamedMistake | None:
-    """The mistake that explains most of the errors, if one stands above chance."""
-    return next((mistake for mistake in diagnose(run) if mistake.is_above_chance), None)

@@ -38,7 +38,7 @@ FATAL = {
     404: "there is no such address or model",
     405: "it is no chat endpoint",
 }
-"""HTTP status -> why asking on is of no use."""
+"""HTTP status -> why further requests are useless."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Endpoint:
     async def ask(self, name: str, messages: list[dict[str, Any]], before: Callable[[], None]) -> Reply:
         """One question, tried again as often as patience allows; `before` is called ahead of every attempt and may forbid it.
 
-        Raises `EndpointError` only if asking on is of no use, besides what `before` raises.
+        Raises `EndpointError` only if further requests are useless. Errors of `before` pass through.
         """
         streaming = {} if self.chunk_seconds is None else {"stream": True, "stream_options": {"include_usage": True}}
         body = json.dumps({"model": self.model, "messages": messages, **self.settings, **streaming}).encode()

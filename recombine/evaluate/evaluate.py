@@ -27,7 +27,7 @@ from recombine.pages import table
 ALL_BASELINES = "all-baselines"
 Progress = Callable[[int], None]
 Missing = Literal["error", "wrong", "skip"]
-"""What becomes of rows that a run does not answer."""
+"""How to treat rows that a run does not answer: raise an error, count them as wrong, or skip them."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,11 @@ def join_evaluations(evaluations: Sequence[Evaluation]) -> Evaluation:
 def _chosen_parts(
     folder: Folder, answers: Mapping[str, Mapping[str, Answer]], parts: Sequence[str], rows: Set[str] | None
 ) -> list[int]:
-    """Parts that were named; else those that some run answers; else those of the named rows; else all but train and its like."""
+    """The parts to evaluate, by number.
+
+    These are the named parts; or the parts of the named rows if there are no runs; or the parts that some run answers; or, without
+    runs, all parts but `train` and `fit`.
+    """
     jobs = [part.job for part in folder.plan.parts]
     if parts:
         return list(dict.fromkeys(folder.part(*_split_part(name)) for name in parts))

@@ -1,4 +1,4 @@
-"""What a paper needs: the charts as SVG and PDF files, the tables as CSV and as LaTeX."""
+"""Files for a paper: the charts as SVG and PDF, the tables as CSV and as LaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of an evaluation as one plain value, ready for JSON: all that the report says."""
+"""The findings of an evaluation as one plain value, ready for JSON: everything that the report says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of the report: chosen so that every named mistake has some, packed small, and drawn when somebody looks.
+"""Chooses the report's examples (some for every named mistake) and packs them. The page draws an example when the user opens it.
 
 A page holds a few examples per set as plain HTML, for readers without script. All chosen examples stand in it a second time, as
 compressed JSON in chunks. The page's script unpacks a chunk when it draws one of its examples. Everything that a model wrote
@@ -23,7 +23,7 @@ from recombine.evaluate.scoring import Record
 CHUNK = 50
 """Examples in one compressed chunk."""
 STATIC = 24
-"""About so many examples stand in the page as plain HTML, at least one and at most three for each set."""
+"""About this many examples stand in the page as plain HTML, at least one and at most three for each set."""
 PER_MISTAKE = 3
 """Examples that each named mistake of a run gets first."""
 LONGEST_TEXT = 6_000

@@ -2,7 +2,7 @@
 
 run.json         what decides the prompts and the replies; a folder takes up the same run again and refuses any other
 requests.jsonl   one line before each request: what it may cost at most, so that caps hold even over a killed process
-replies.jsonl    one line per reply, on the disk before it is looked at; a half line that a kill left behind is dropped
+replies.jsonl    one line per reply, written to disk before the reply is read; a half-written last line is dropped
 answers.jsonl    what `recombine evaluate` reads, made anew from all replies whenever the run ends
 lenient.jsonl    the same replies as a generous reader takes them
 majority.jsonl   the commonest answer to each row, where there are several samples

@@ -40,7 +40,7 @@ def dials_of(example: Example) -> dict[str, Any]:
 
 
 def target_of(example: Example, prompter: Prompter, target: str) -> str:
-    """What a model is trained to reply: the answer on its line, after the proof or the plan where `target` is `steps`."""
+    """The reply on which a model is trained: the answer on its line, after the proof or the plan if `target` is `steps`."""
     answer = f"Answer: {prompter.words.answer(example)}"
     return "\n".join([*prompter.words.steps(example), answer]) if target == "steps" else answer
 

@@ -1,4 +1,4 @@
-"""What came of an `ask` run: answers for `recombine evaluate`, strict and lenient readings, several samples, and what a right answer costs."""
+"""The outcome of an `ask` run: answers for `recombine evaluate`, strict and lenient readings, several samples, and the cost of a right answer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Judged:
-    """What the replies of a run hold."""
+    """The contents of a run's replies."""
 
     statuses: Mapping[str, int]
     mean: float

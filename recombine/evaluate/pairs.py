@@ -1,4 +1,4 @@
-"""Scores over matched pairs: does a run read this facet, and does it ignore what must not matter?
+"""Scores over matched pairs: whether a run reads a facet, and whether it ignores changes that must not matter.
 
 `consistency`: the share of pairs with both answers right. `sensitivity`: of the sensitivity pairs, the share whose two answers differ. `invariance`:
 of the invariance pairs, the share whose two answers are the same. Intervals are over pairs: a pair is one unit, and pairs of one context are a

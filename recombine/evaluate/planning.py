@@ -1,4 +1,4 @@
-"""How many rows of a part a comparison needs, when the part has only so many contexts for its rows to share."""
+"""How many rows of a part a comparison needs, if the rows of the part share a limited number of contexts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Contexts:
         return f"about {self.number:,.0f} clusters" if self.number < math.inf else "no two rows in one cluster"
 
     def met(self, rows: int) -> float:
-        """How many contexts so many rows, drawn at random, meet on average."""
+        """How many contexts this many rows, drawn at random, meet on average."""
         if self.available is not None:
             left = 1 - min(rows, self.available) / self.available
             return sum(1 - left**size for size in self.sizes)
@@ -39,7 +39,7 @@ class Contexts:
         return -self.number * math.expm1(rows * math.log1p(-1 / self.number)) if self.number > 1 else 1.0
 
     def needed(self, base: int, correlation: float) -> int | None:
-        """The rows that do the work of `base` independent ones; None if all that there are do not."""
+        """How many rows are worth `base` independent ones; None if the part is too small."""
 
         def is_enough(rows: int) -> bool:
             return base * (1 + (rows / self.met(rows) - 1) * correlation) <= rows
@@ -69,7 +69,7 @@ def contexts_of(rows: Dataset) -> Contexts:
 
 
 def _number(rows: int, met: int) -> float:
-    """How many equally likely contexts there are, if so many rows meet so many of them."""
+    """How many equally likely contexts there are, if this many rows meet this many of them."""
     if met >= rows:
         return math.inf
     low, high = float(met), 1e9

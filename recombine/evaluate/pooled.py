@@ -57,7 +57,7 @@ class Pooled:
 
     @property
     def sentence(self) -> str:
-        """`alpha is ahead of beta by 7.0 points [3.1, 10.9], in 5 of 6 sets`, or why nobody is ahead."""
+        """`alpha is ahead of beta by 7.0 points [3.1, 10.9], in 5 of 6 sets`, or why neither is ahead."""
         count = f"{len(self.sets)} {'set' if len(self.sets) == 1 else 'sets'}"
         if self.low is None or self.high is None:
             return f"{self.a} and {self.b} cannot be compared: no set has {FEWEST_CLUSTERS} clusters"
@@ -114,5 +114,8 @@ def _influence(gap: Floats, labels: Sequence[str]) -> tuple[float, list[str], Fl
 
 
 def _sparse(rows: int, clusters: int) -> float:
-    """The variance of two more rows that disagree, one each way: without it, runs that always agree would have no interval."""
+    """The variance that two extra discordant rows would add, one for each run.
+
+    Without it, runs that always agree would get an interval of width 0.
+    """
     return 2 / (rows * clusters)

@@ -16,13 +16,13 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """What a million tokens cost, read and written, in any one currency."""
+    """The price of a million tokens, read and written, in one currency of the user's choice."""
 
     tokens_in: float
     tokens_out: float
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:
-        """The cost of so many tokens."""
+        """The cost of this many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / MILLION
 
 

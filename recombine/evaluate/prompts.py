@@ -1,4 +1,4 @@
-"""What a language model is shown: the family's words, put together in one of a few fixed styles.
+"""Builds prompts for language models from the family's texts, in one of a few fixed styles.
 
 A prompt is one user message: the task, perhaps the rules, k examples from the training part, the question, and how to answer.
 Everything that depends on the family is asked for through the ability `Asking`.
@@ -33,7 +33,7 @@ MAX_SHOTS = 64
 SPARE_SHOTS = 8
 """Examples drawn beyond k, to take the place of any that repeats the asked item."""
 PICTURE_TOKENS = 1_000
-"""What a picture is taken to cost before a reply says what it did cost."""
+"""Assumed tokens of a picture, until a reply states the real number."""
 
 
 def guess_tokens(text: str) -> int:
@@ -112,7 +112,7 @@ class Prompter:
 
     @cached_property
     def preamble(self) -> str:
-        """What every prompt begins with: the task, and the rules in the style `rules`."""
+        """The beginning of every prompt: the task, and the rules in the style `rules`."""
         parts = [self.words.task(self.family.NAME)]
         if self.sight != "text":
             parts.append(self.words.legend(self.family.NAME))
@@ -124,7 +124,7 @@ class Prompter:
     def hash(self) -> str:
         """16 hex digits for all that is common to the prompts: words, style, sight, and the examples if they are common.
 
-        The wording of questions enters by one question: that about the first row of the family's first part.
+        The hash covers the wording of questions through one sample: the question about the first row of the family's default part.
         """
         first = self.family.example(self.family.generate(make_job(self.family).rows(0, 1)), 0)
         shots = [] if self.fresh else list(islice(self._common(), self.shots))

@@ -1,4 +1,4 @@
-"""Scores on the rows of a file in a released layout: one that others published, or an example of one's own from the playground."""
+"""Scores on the rows of a file in a released layout: a published file, or an example that the user saved in the playground."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply of a language model answers: a strict reader of text that never executes anything.
+"""Finds the answer in a reply of a language model. This strict parser never executes anything.
 
 The rules, in order:
 

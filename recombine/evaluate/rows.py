@@ -1,4 +1,4 @@
-"""The rows of a set, as an evaluation reads them: ids, clusters and dials from columns, examples only when somebody looks."""
+"""The rows of a set for an evaluation: ids, clusters and dials come from columns. An example is made when it is first used."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def column_values(column: Column) -> Sequence[Any]:
 
 
 def clusters_of(family: Family, batch: Batch) -> Column:
-    """What each row shares with the rows that are not independent of it."""
+    """The cluster of each row. Rows of one cluster share context and are not independent."""
     return family.clusters(batch) if isinstance(family, Clustering) else batch.columns[family.CLUSTER]
 
 
 def cluster_of(example: Example) -> str:
-    """What the example shares with the rows that are not independent of it; its own id if nothing is known."""
+    """The cluster of an example, or its id if the cluster is unknown. Examples of one cluster are not independent."""
     name = example.family.CLUSTER
     return str(example.meta.get(name, example.inputs.get(name, example.id)))
 

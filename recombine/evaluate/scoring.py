@@ -16,7 +16,7 @@ from recombine.evaluate.rows import Rows
 from recombine.evaluate.statistics import Interval, Threshold, interval, threshold
 
 LONGEST_ANSWER = 100_000
-"""Characters of an answer that are looked at; what is longer is unparsable."""
+"""Longest answer in characters. A longer answer is unparsable."""
 LONGEST_RULE = 200
 """Characters of what a file says about the length of its rule."""
 MOST_BINS = 12
@@ -98,7 +98,7 @@ class Run:
         return dict(Counter(record.status for record in self.records).most_common())
 
     def details(self) -> dict[str, float]:
-        """The mean of each figure that the family measures besides, over the records that have it."""
+        """The mean of each further figure that the family measures, over the records that have it."""
         figures: dict[str, list[float]] = {}
         for record in self.records:
             for name, value in record.detail.items():
@@ -119,7 +119,7 @@ class Run:
         return found
 
     def threshold(self, dial: str) -> Threshold:
-        """Where accuracy falls through one half along a dial."""
+        """The value of a dial at which accuracy falls below one half."""
         return threshold([r.dials[dial] for r in self.records], self.values, self.clusters)
 
 

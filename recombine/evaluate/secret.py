@@ -7,7 +7,7 @@ import os
 from recombine.errors import UsageError
 
 KEY_VARIABLES = ("RECOMBINE_API_KEY", "OPENAI_API_KEY")
-"""Where the key is looked for, in this order."""
+"""Environment variables that may hold the key, in the order in which they are tried."""
 GRAM = 8
 LONGEST_PIECE = 15
 """A piece of the key of this length or more is hidden too; every such piece holds a whole aligned gram of the key."""

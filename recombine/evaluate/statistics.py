@@ -327,10 +327,3 @@ def plan_size(
     effect = 1 + (per_cluster - 1) * correlation
     clusters = max(FEWEST_CLUSTERS, math.ceil(rows * effect / per_cluster))
     return SizePlan(clusters * per_cluster, clusters, per_cluster, effect)
-
-
-def pass_at_k(samples: int, right: int, k: int) -> float:
-    """The unbiased chance that at least one of k samples is right; refuses k > samples."""
-    if not 0 <= right <= samples or not 1 <= k <= samples:
-        raise ValueError(f"pass@{k} needs 1 ≤ k ≤ samples and 0 ≤ right ≤ samples, got samples={samples}, right={right}")
-    return 1.0 - math.comb(samples - right, k) / math.comb(samples, k)

@@ -1,4 +1,4 @@
-"""The findings in a few sentences: who is ahead, how good a run is, and what it gets wrong most."""
+"""The findings in a few sentences: which run is ahead, how good a run is, and its most frequent mistake."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The journal of a sitting: one line per reply, each linked to the line before it by a hash.
 
 The first line names the exam, the examinee and the hash of all questions. The last line closes the journal; its link is the head. Publish
-the head before the secret is revealed: whoever changes, drops, swaps or adds a reply afterwards changes the head.
+the head before the secret is revealed. Any later change, drop, swap or addition of a reply changes the head.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ DEFAULT_SECTIONS = (
 )
 """One held-out part of every family that has more items than anybody can list."""
 CORRELATION = 0.3
-"""How alike rows of one context are taken to be, as in `plan-eval`."""
+"""Assumed correlation of rows in one cluster, the default of `plan-eval`."""
 _WORD = re.compile(
     r"(?P<family>[a-z]+)/(?P<split>[A-Za-z0-9_.-]+)(?P<dials>(?:\+[a-z0-9_]+=[^/+]*)*)(?:/(?P<part>[A-Za-z0-9_.-]+))?(?::(?P<rows>\d{1,7}))?"
 )

@@ -34,7 +34,7 @@ Towers = tuple[str, ...]
 
 
 def within(start: Towers, edits: int = EDITS) -> list[Towers]:
-    """Every scene that so many edits reach: fewer edits first; then box by box, adding each colour before removing."""
+    """Every scene that this many edits reach: fewer edits first; then box by box, adding each colour before removing."""
     order, seen, level = [start], {start}, [start]
     for _ in range(edits):
         following: list[Towers] = []

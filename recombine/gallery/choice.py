@@ -13,7 +13,7 @@ from recombine.gallery.puzzle import HARDER, Puzzle, is_tempting
 from recombine.jobs import make_job
 
 MOST_DRAWS = 6
-"""Rows looked at for each puzzle that is wanted."""
+"""Rows that are tried for each wanted puzzle."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def opening_first(found: Sequence[Puzzle]) -> list[Puzzle]:
 
 
 def prove(found: Sequence[Puzzle]) -> list[str]:
-    """What the oracle objects to, as `id: problem`; empty if every right answer was derived again."""
+    """Problems that the oracle finds, as `id: problem`; empty if it derived every right answer again."""
     return [
         f"{puzzle.example.id}: {problem.text}"
         for puzzle in found

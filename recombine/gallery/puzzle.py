@@ -31,7 +31,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Puzzle:
-    """What the page needs to draw, ask, judge and prove one example. `kind` chooses the page's way to draw and to answer."""
+    """All data with which the page draws, asks, judges and proves one example. `kind` chooses the page's way to draw and to answer."""
 
     example: Example
     kind: str
@@ -43,7 +43,7 @@ class Puzzle:
     shown: str
     """The right answer for people."""
     scene: dict[str, Any] = field(default_factory=dict)
-    """What the picture is drawn from."""
+    """The data of the picture."""
 
     def packed(self) -> dict[str, Any]:
         """The puzzle as JSON values, with short names."""
@@ -66,7 +66,7 @@ class Puzzle:
 
 
 def wrong_readers(example: Example, right: Iterable[str]) -> list[Reader]:
-    """The shortcut readers that answer this example wrongly, with the one answer that each of them gives."""
+    """The shortcut readers that answer this example wrongly, each with its answer."""
     accepted = set(right)
     return [
         Reader(s.name, s.reader, [s.answer])
@@ -76,5 +76,5 @@ def wrong_readers(example: Example, right: Iterable[str]) -> list[Reader]:
 
 
 def is_tempting(puzzle: Puzzle) -> bool:
-    """Whether at least two careless readers give different wrong answers, so that a mistake tells something."""
+    """Whether at least two careless readers give different wrong answers. Then a wrong answer shows which one was at work."""
     return len({str(reader.answers[0]) for reader in puzzle.readers if reader.answers}) >= 2

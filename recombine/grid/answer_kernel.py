@@ -1,4 +1,4 @@
-"""Many answers in many grid worlds: what each one does, and which objects a plan to them would explain it."""
+"""Judges many answers in many grid worlds: what each one does, and which shortcut reader's plan it equals."""
 
 from __future__ import annotations
 

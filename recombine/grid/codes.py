@@ -49,7 +49,7 @@ COLUMN_STEP = (1, 0, -1, 0)
 
 OK, WALL, BLOCKED, NOTHING = 0, 1, 2, 3
 OUTCOMES = ("ok", "wall", "blocked", "nothing")
-"""What became of an action: done; out of the grid; another object is in the way; no object here to push or pull."""
+"""The result of an action: done; out of the grid; another object is in the way; no object here to push or pull."""
 
 HEAVY_FROM = 3
 """Objects of this size and above need two efforts for each cell they move."""

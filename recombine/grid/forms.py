@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine import keys
 from recombine.columns import Ragged
 from recombine.core import Batch
 from recombine.grid.answers import codes_of
@@ -47,9 +48,6 @@ def _packed(fields: list[NDArray[Any]]) -> Words:
     return packed
 
 
-def _mixed(z: Words) -> Words:
-    """SplitMix64's last step: every bit of the input reaches every bit of the output."""
-    z = z + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+def _mixed(words: Words) -> Words:
+    """SplitMix64 of each word."""
+    return keys.mixed(words + np.uint64(keys.GOLDEN))

@@ -1,12 +1,11 @@
 """Relation graphs: a world or a command as nodes with coloured edges, one edge per relation, drawn side by side.
 
-A world's node is an object; a command's node is a noun phrase. The command can be meant of the world exactly if its graph fits
-into the world's: words as labels of nodes, clauses as edges.
+A world's node is an object, and a command's node is a noun phrase. Words label the nodes, and clauses are the edges. A command has a
+referent in a world exactly if the command's graph fits into the world's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import cos, hypot, pi, sin
 
 from recombine.grid.canvas import Canvas
@@ -20,19 +19,19 @@ EDGE_NAMES = dict(
     zip(RELATIONS, ("same row", "same column", "same color", "same shape", "same size", "inside of"), strict=True)
 )
 SIDE = 460.0
+TARGET_PLACE = 0
+"""The object of a world that is the target."""
 
 
-def relation_graph(
-    world: World, description: Description, caption: str = "", target: int | None = 0, relations: Sequence[str] = RELATIONS
-) -> Canvas:
-    """The graph of the command (left) and of the world (right); `relations` says which edges of the world to draw."""
+def relation_graph(world: World, description: Description, caption: str) -> Canvas:
+    """The graph of the command (left) and of the world (right). Object 0 of the world is the target."""
     canvas = Canvas(2 * SIDE, SIDE + 74, PAPER, caption)
-    canvas.write(20, 28, caption or "command and world", size=14, fill=INK, bold=True)
+    canvas.write(20, 28, caption, size=14, fill=INK, bold=True)
     canvas.write(20, 50, "command", size=11, fill=FAINT)
     canvas.write(SIDE + 20, 50, "world", size=11, fill=FAINT)
     canvas.line(((SIDE, 44), (SIDE, SIDE + 34)), stroke=GRID_LINE)
     _paint_command(canvas, description, SIDE / 2, 44 + SIDE / 2)
-    _paint_world(canvas, world, target, relations, 1.5 * SIDE, 44 + SIDE / 2)
+    _paint_world(canvas, world, 1.5 * SIDE, 44 + SIDE / 2)
     for k, relation in enumerate(RELATIONS):
         x = 20 + k * (2 * SIDE - 40) / 6
         canvas.line(((x, SIDE + 54), (x + 22, SIDE + 54)), stroke=EDGE_COLORS[relation], width=3.0)
@@ -64,20 +63,26 @@ def _paint_command(canvas: Canvas, description: Description, x: float, y: float)
         canvas.write(px, py + 4.5, text, size=12.5, fill=INK, anchor="middle")
 
 
-def _paint_world(canvas: Canvas, world: World, target: int | None, relations: Sequence[str], x: float, y: float) -> None:
+def _paint_world(canvas: Canvas, world: World, x: float, y: float) -> None:
     places = _ring(len(world.things), SIDE * 0.38, x, y)
     pairs: dict[tuple[int, int], list[str]] = {}
-    for a, b, relation in edges(world, relations):
+    for a, b, relation in edges(world):
         pairs.setdefault((min(a, b), max(a, b)), []).append(relation)
     for (a, b), names in pairs.items():
         for k, relation in enumerate(names):
             bend = (k - (len(names) - 1) / 2) * 9.0
-            is_near = target in (a, b)
+            is_near = TARGET_PLACE in (a, b)
             style = {"stroke": EDGE_COLORS[relation], "width": 2.2 if is_near else 1.3, "opacity": 0.95 if is_near else 0.38}
             canvas.line(_bent(places[a], places[b], bend), **style)
     for i, (thing, (px, py)) in enumerate(zip(world.things, places, strict=True)):
         canvas.ellipse(
-            px, py, 24, 24, fill="#ffffff", stroke=TARGET if i == target else GRID_LINE, width=3.0 if i == target else 1.5
+            px,
+            py,
+            24,
+            24,
+            fill="#ffffff",
+            stroke=TARGET if i == TARGET_PLACE else GRID_LINE,
+            width=3.0 if i == TARGET_PLACE else 1.5,
         )
         paint_thing(canvas, Thing(thing.size, thing.color, thing.shape, 0, 0), px, py, 44)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from recombine.errors import UsageError
-from recombine.grid.codes import PAIRWISE, RELATIONS, SIZES, SUPERLATIVE
+from recombine.grid.codes import COLORS, PAIRWISE, RELATIONS, SHAPES, SIZE_WORDS, SIZES, SUPERLATIVE
 from recombine.grid.world import Thing, World
 
 READINGS: Mapping[str, int] = MappingProxyType({"pairwise": PAIRWISE, "superlative": SUPERLATIVE})
@@ -28,6 +28,12 @@ class Phrase:
     def admits(self, thing: Thing) -> bool:
         """Whether colour and shape fit; the size word needs the rest of the world (`fitting`)."""
         return self.color in ("", thing.color) and self.shape in ("", thing.shape)
+
+
+def phrase_of(code: int) -> Phrase:
+    """The phrase with this number, which is (size word * 5 + colour + 1) * 5 + shape + 1."""
+    size, color, shape = code // 25, code // 5 % 5, code % 5
+    return Phrase(SIZE_WORDS[size], COLORS[color - 1] if color else "", SHAPES[shape - 1] if shape else "")
 
 
 def admits(parent: Phrase, relation: str, child: Phrase) -> bool:

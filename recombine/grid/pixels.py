@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 OVERSAMPLING = 3
 SMALL_AREA = 160 * 160
-"""Masks of up to so many pixels are kept by the thousand, larger ones by the dozen."""
+"""Masks of up to this many pixels are kept by the thousand, larger ones by the dozen."""
 COMPRESSION = 3
 """The level of zlib: higher ones take twice the time for a sixth of the bytes, and filters help neither."""
 RGB, INDEXED = 2, 3

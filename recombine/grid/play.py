@@ -21,7 +21,7 @@ _WORDS = {"left": 4, "right": 5, **{name: code for code, name in enumerate(ACTIO
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a sequence of actions: the end, the cells passed, where it first pushed or pulled, and failures."""
+    """The effect of a sequence of actions: the end, the cells passed, the place of the first push or pull, and failures."""
 
     world: World
     cells: tuple[tuple[int, int], ...]

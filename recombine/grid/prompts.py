@@ -1,4 +1,4 @@
-"""What a language model is told of a grid world: how it is seen, how the agent moves, how answers are written.
+"""Prompt texts about grid worlds: how a model sees them, how the agent moves, how answers are written.
 
 A world is rebuilt from an example's `inputs`, so that nothing else (the target, the roles of objects) can be told.
 """

@@ -83,7 +83,7 @@ def reason(problem: Exception) -> str:
     return (f"no {problem}" if isinstance(problem, KeyError) else str(problem))[:200]
 
 
-# --- what the original's models read and write besides ---------------------------------------------------------------
+# --- other files of the original's models ----------------------------------------------------------------------------
 
 
 def vocabulary(words: Iterable[str]) -> dict[str, Any]:

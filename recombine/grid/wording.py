@@ -213,7 +213,7 @@ _PLAIN_WORDS = frozenset(" ".join(["walk to push pull a the", *SIZES, *COLORS, *
 
 
 def is_reworded(text: str) -> bool:
-    """Whether a command says anything otherwise than the plain grammar does."""
+    """Whether a command has any word or clause that the plain grammar lacks."""
     return not _PLAIN_WORDS.issuperset(_PLAIN_CLAUSE.sub("", text).split())
 
 
@@ -223,4 +223,4 @@ NOTE = (
     "while spinning; carefully, warily, with caution = cautiously; haltingly, with hesitation = hesitantly. A clause about the noun "
     "just before it begins with that, which, or without a word; and adds a further clause about the noun of the clause before."
 )
-"""What a reader must know of natural wording."""
+"""The note about natural wording for readers."""

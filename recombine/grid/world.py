@@ -72,7 +72,7 @@ class World:
 
     @cached_property
     def outcomes(self) -> dict[tuple[str, ...], Any]:
-        """What action sequences do that were asked for before, and where they end; `score.end_after` fills it."""
+        """A cache of the effects and end states of action sequences; `score.end_after` fills it."""
         return {}
 
     @cached_property
@@ -92,7 +92,7 @@ class World:
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
-        """What no grid world may have, as sentences; empty for a possible world."""
+        """Faults that no grid world may have, as sentences; empty for a possible world."""
         found: list[str] = []
         if not 1 <= self.size <= MAX_GRID:
             found.append(f"the grid size is {self.size}, not 1 to {MAX_GRID}")
@@ -273,7 +273,7 @@ def directions(agents: NDArray[np.integer[Any]], things: NDArray[np.integer[Any]
 
 
 def direction_codes(down: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]]) -> NDArray[np.int8]:
-    """Codes into DIRECTIONS of what lies so many cells down and to the right; -1 where both are 0."""
+    """Codes into DIRECTIONS of what lies this many cells down and to the right; -1 where both are 0."""
     import numpy as np
 
     names = (("nw", "n", "ne"), ("w", "", "e"), ("sw", "s", "se"))

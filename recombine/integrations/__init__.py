@@ -16,7 +16,7 @@ PATHS = {
     "nemo-gym": "nemo_gym.yaml",
     "openenv": "openenv.yaml",
 }
-"""Tool -> the file or folder that it wants to be told."""
+"""Tool -> the file or folder whose path it needs."""
 
 
 class MissingLibrary(RecombineError, ImportError):

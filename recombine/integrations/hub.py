@@ -19,7 +19,7 @@ __all__ = ["push"]
 
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 EXTRAS = ("README.md", MANIFEST, "croissant.json", "figures/*.svg")
-"""What is uploaded besides the rows."""
+"""Files that are uploaded in addition to the rows."""
 PICTURES = "pictures"
 
 

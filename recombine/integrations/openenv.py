@@ -1,4 +1,4 @@
-"""OpenEnv: episodes of lilGym, gSCAN and ReaSCAN as one server (WebSocket and HTTP), and its client.
+"""OpenEnv: episodes of lilGym, gSCAN, ReaSCAN and abstract tasks as one server (WebSocket and HTTP), and its client.
 
     uvicorn recombine.integrations.openenv:app --port 8000
 
@@ -31,13 +31,13 @@ MOST_SESSIONS = 64
 
 
 class Reply(Action):  # type: ignore[misc]
-    """What a model says."""
+    """A model's reply."""
 
     text: str = Field(..., description="one action or several: `walk, turn left, STOP` or `ADD blue left; STOP`")
 
 
 class Seen(Observation):  # type: ignore[misc]
-    """What is seen, in words and perhaps as a picture."""
+    """What the agent sees, as text and perhaps as a picture."""
 
     text: str = ""
     picture: str | None = Field(None, description="a PNG in base64")

@@ -53,7 +53,7 @@ class RowEnv(BaseTextEnv):  # type: ignore[misc]
 
 
 class EpisodeEnv(BaseTextEnv):  # type: ignore[misc]
-    """An episode of lilGym, gSCAN or ReaSCAN in words; the reward comes with the reply that earns it."""
+    """An episode of lilGym, gSCAN, ReaSCAN or an abstract task in words. The reply that earns a reward gets it."""
 
     def __init__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()

@@ -107,14 +107,14 @@ class PlayTask(vf.Task[Scene]):  # type: ignore[misc]
 
 
 class PlayEnvConfig(vf.EnvConfig):  # type: ignore[misc]
-    """Who plays, and how long."""
+    """The player, and the most turns."""
 
     player: vf.AgentConfig = vf.AgentConfig()
     max_turns: int = 20
 
 
 class PlayEnv(vf.Env[PlayEnvConfig]):  # type: ignore[misc]
-    """Episodes of lilGym, gSCAN and ReaSCAN in words."""
+    """Episodes of lilGym, gSCAN, ReaSCAN and abstract tasks in words."""
 
     async def run(self, task: PlayTask, agents: Any) -> None:
         """Play until the episode or the turns are over; reward 1 if it was solved."""

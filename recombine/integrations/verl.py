@@ -20,7 +20,7 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     **_: Any,
 ) -> dict[str, Any]:
-    """The reward of one reply, and what verl logs besides. The id is in `extra_info`."""
+    """The reward of one reply, and further values that verl logs. The id is in `extra_info`."""
     if not extra_info or "id" not in extra_info:
         raise ValueError(f"a row of {data_source} has no extra_info['id']: make it with `recombine export DIR --for verl`.")
     score = _SCORER(str(extra_info["id"]), solution_str)

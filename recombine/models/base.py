@@ -1,4 +1,4 @@
-"""What the training loop asks of a model, and the settings it runs under."""
+"""The interface between the training loop and a model, and the settings of the loop."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Model(nn.Module, ABC):
     """A model with its codec: it reads examples, learns from batches of items, and answers in text.
 
     A subclass states `Config` (a frozen dataclass; the first thing in its file) and `TRAINING`, and implements the
-    methods below. `codec` is everything besides weights and configuration that is needed to read and answer
+    methods below. `codec` is everything that a model needs, in addition to weights and configuration, to read and answer
     (vocabularies, label lists) as a JSON value; `Model(config, codec)` with loaded weights is the trained model again.
     """
 

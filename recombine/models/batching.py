@@ -90,7 +90,7 @@ def permutation(n: int, *parts: keys.Key) -> NDArray[np.int64]:
 def buckets(lengths: Sequence[tuple[int, ...]], size: int, chunk: int, *parts: keys.Key) -> list[NDArray[np.int64]]:
     """One epoch of batches: shuffled, then sorted by length inside chunks of `chunk` batches, then the batches shuffled.
 
-    Sorting inside chunks keeps rows of like length together (little padding) and still mixes the data anew every epoch.
+    Sorting inside chunks keeps rows of similar length together (little padding) and still mixes the data anew every epoch.
     The order depends on the named parts alone, so an interrupted epoch can be taken up in its middle.
     """
     order = permutation(len(lengths), *parts, "rows")
@@ -102,7 +102,7 @@ def buckets(lengths: Sequence[tuple[int, ...]], size: int, chunk: int, *parts: k
 
 
 def by_length(lengths: Sequence[tuple[int, ...]], size: int) -> list[NDArray[np.int64]]:
-    """All rows in batches of like length, in a fixed order: for evaluation."""
+    """All rows in batches of similar length, in a fixed order, for evaluation."""
     order = sorted(range(len(lengths)), key=lambda row: lengths[row])
     return [np.array(order[i : i + size], dtype=np.int64) for i in range(0, len(order), size)]
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from recombine.models.experiments import Experiment, Rows, Scale
 
 Spread = Literal["deviation", "population", "error"]
-"""What stands after ±."""
+"""The kind of deviation that is printed after ±."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recombine.models.train import Report
 
 SAMPLE_FROM = 60_000
-"""Parts of up to so many rows are generated whole when only a sample of them is wanted."""
+"""Parts of up to this many rows are generated whole when only a sample of them is wanted."""
 TEST, ANSWERS = "test.json", "answers-{part}.jsonl"
 
 
@@ -35,9 +35,9 @@ TEST, ANSWERS = "test.json", "answers-{part}.jsonl"
 class Scale:
     """How much of the published experiment is run. What differs from `paper` is part of every report.
 
-    `rows`: at most so many training rows, `test_rows`: at most so many rows for validation and each test (0: all).
-    `epochs`: at most so many, and never more than the model's own (0: the model's own).
-    `patience`: stop after so many epochs without a better validation score (0: never, as in the papers).
+    `rows`: at most this many training rows, `test_rows`: at most this many rows for validation and each test (0: all).
+    `epochs`: at most this many, and never more than the model's own (0: the model's own).
+    `patience`: stop after this many epochs without a better validation score (0: never, as in the papers).
     `changes`: settings of the model that are made smaller; `training`: settings of the training that are changed.
     `smaller`: further settings, of one model each, by its name.
     """
@@ -96,10 +96,10 @@ class Rows(Protocol):
         """The rows of a part, at most `rows` of them (0: all), for the run with this seed."""
 
     def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
-        """What validation goes by; 1.0 is perfect."""
+        """The score that validation uses; 1.0 is perfect."""
 
     def measures(self, examples: Sequence[Example], answers: Sequence[str]) -> dict[str, Any]:
-        """What is measured on a test part besides the mean score."""
+        """Further measures on a test part, in addition to the mean score."""
 
     def is_measured(self, record: Mapping[str, Any]) -> bool:
         """Whether a test part's record holds all that these rows measure (another table may have asked for less)."""
@@ -171,7 +171,7 @@ class Source:
         return Columns((loaded.plan.at(loaded.family, np.array(chosen, np.int64)),))
 
     def _dataset(self, part: str, size: int, seed: int) -> Dataset:
-        """A part; `size`: so many of its rows (0: all)."""
+        """A part; `size`: this many of its rows (0: all)."""
         from recombine.data.datasets import load
 
         split, _, name = part.rpartition("/")

@@ -30,7 +30,7 @@ PLAIN = ("PreTrainedTokenizerFast", "TokenizersBackend")
 
 @dataclass(frozen=True)
 class Completion:
-    """What a model said: the text, whether it came to an end (`stop`) or was cut (`length`), and the tokens on both sides."""
+    """A model's reply: the text, whether it ended by itself (`stop`) or was cut (`length`), and the tokens of prompt and reply."""
 
     text: str
     finish: str

@@ -1,9 +1,10 @@
-"""What training data leave open: other lexicon entries that explain every training row as well as the learnt ones.
+"""Finds what training data leave open: other lexicon entries that also explain every training row.
 
-The question is asked of the sequence machine's hypotheses (a level and a template per word), one word at a time: all other words
-keep their learnt entries. If a test answer changes under an entry that fits every training row, the training data do not
-determine that answer, and a score on it says something about a learner's prior. The list of entries is not complete: it holds
-the cheapest templates for each level and for a number of training commands. So "open" is proved, "determined" is not.
+`identify` varies the sequence machine's hypotheses (a level and a template per word) one word at a time. All other words keep
+their learnt entries. If an entry fits every training row and changes a test answer, the training data do not determine that answer.
+A score on it then tells something about the learner's prior. The list of entries is not complete: it holds
+the cheapest templates for each level and for a number of training commands. "Open" is proved by an example. "Determined" only means
+that no counterexample was found.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ NO_GENDER = 1e-3
 LEAST_TIE = 1e-6
 READER_NAME = "recombine.models.kinship_machine_kernel"
 CLUES = 10
-"""A story has about so many clues; each is a row for the reader."""
+"""A story has about this many clues; each is a row for the reader."""
 ROWS = 1 << 18
 """Rows of the reader's table of weights."""
 
@@ -145,7 +145,7 @@ class KinshipMachine:
         return stories, stated
 
     def _surer(self, stories: Stories, stated: Floats, genders: Floats) -> Floats:
-        """The genders, given also the clues that name each person: whoever is somebody's son is male."""
+        """The genders, updated by the clues that name each person: a person whom a clue calls a son is male."""
         means = shares(self.arrays["meanings"].astype(np.float64)[stories.tokens[stories.clues]])
         named = means @ self.arrays["relation_gender"].astype(np.float64)
         for relative, gender in zip(stated.sum(1), named, strict=True):
@@ -214,7 +214,7 @@ class KinshipMachine:
 
 
 def word_kinds(common: Iterable[str], clues: Iterable[str]) -> dict[str, int]:
-    """What kind of word each known word is; all others are of the kind OTHER."""
+    """The kind of each known word; all other words have the kind OTHER."""
     marks = {**dict.fromkeys(STOPS, STOP), **dict.fromkeys(COMMAS, COMMA), **dict.fromkeys(QUOTES, QUOTE)}
     return {**dict.fromkeys(sorted(common), COMMON), "'s": COMMON, **marks, **dict.fromkeys(sorted(clues), CLUE)}
 
@@ -252,7 +252,7 @@ def meanings_of(words: Floats, inverse: Floats, relation_gender: NDArray[Any]) -
 
 
 def new_slate(clues: int) -> Slate:
-    """Working space for stories of at most so many clues."""
+    """Working space for stories of at most this many clues."""
     return Slate(
         np.zeros((clues, PLACES), np.int64), np.zeros((clues, PLACES), np.int64), np.zeros((clues, PLACES, ROLES, N_FEATURES), np.int64),
         np.zeros((clues, PLACES, PLACES, N_PAIR), np.int64), np.zeros((clues, N_NOTHING), np.int64),
@@ -261,7 +261,7 @@ def new_slate(clues: int) -> Slate:
 
 
 def array_shapes(relations: int, words: int) -> dict[str, tuple[int, ...]]:
-    """The arrays of a machine that knows so many relations and words."""
+    """The arrays of a machine that knows this many relations and words."""
     return {
         "weights": (ROWS,), "meanings": (words + 1, relations), "inverse": (relations, relations), "gender": (BUCKETS, 2), "gender_bias": (2,),
         "relation_gender": (relations, 2), "rules": (relations, relations, relations),

@@ -33,7 +33,7 @@ N_NOTHING = 12
 """Features of "this clue states nothing"."""
 LEAST = 1e-9
 FAR = 50
-"""The end of a sentence counts as so many words."""
+"""The end of a sentence counts as this many words."""
 EDGE, SELF, PERSON, CLUES, WORDS = 0, 1, 2, 3, 4
 """What stands at a place: nothing, the mention itself, a person, a clue, or WORDS + a word (0: any word that is not common)."""
 OTHER, COMMON, CLUE, COMMA, STOP, QUOTE = 0, 1, 2, 3, 4, 5

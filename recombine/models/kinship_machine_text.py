@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 TOKEN = re.compile(r"@\d+|[a-z0-9]+(?:-[a-z0-9]+)*|'s|[.,;:!?](?!\")|\"")
 """A mark before a closing quotation mark is no token: the sentence may go on behind it."""
 STOPS, COMMAS, QUOTES = frozenset(".!?"), frozenset(",;:"), frozenset('"')
-MARKS = STOPS | COMMAS | QUOTES
 RARE = "<rare>"
 BUCKETS = 1 << 18
-"""Features of people are hashed into so many rows."""
+"""Features of people are hashed into this many rows."""
 
 
 class Read(NamedTuple):

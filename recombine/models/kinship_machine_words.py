@@ -17,14 +17,14 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ROUNDS = 25
 LEAST_STORIES = 5
-"""A clue occurs in at least so many training stories."""
+"""A clue occurs in at least this many training stories."""
 SALIENT = 0.03
 DOUBT = 20.0
 """Occurrences at which a word is supposed to have stated nothing: a rare word needs more than chance to be a clue."""
 SMOOTH = 5.0
 """Facts that a word's guess begins with, divided as in all stories."""
 COMMON = 150
-"""So many words are common."""
+"""This many words are common."""
 
 
 def clue_words(tokens: Sequence[Sequence[str]], facts: Sequence[Sequence[int]], relations: int) -> dict[str, Floats]:

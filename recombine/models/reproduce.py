@@ -195,7 +195,7 @@ def _tell(found: Mapping[str, Mapping[str, Any]], count: int, name: str) -> None
 
 
 def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]], spread: Spread) -> dict[str, Any]:
-    """A cell's numbers in percent: ours, one per seed; their mean and deviation; the paper's; whether they part."""
+    """A cell's numbers in percent: ours, one per seed; their mean and deviation; the paper's; whether ours differ from the paper's."""
     record: dict[str, Any] = {"row": cell.row, "column": cell.column, "paper": cell.paper, "seeds": []}
     if cell.source is None:
         return record
@@ -210,7 +210,7 @@ def _record(cell: Cell, scale: Scale, results: Mapping[str, Mapping[str, Any]], 
 
 
 def spread_of(values: Sequence[float], kind: Spread) -> float:
-    """What stands after ± for these runs; 0 for a single one."""
+    """The figure after ± for these runs; 0 for a single run."""
     if len(values) < 2:
         return 0.0
     if kind == "population":

@@ -35,7 +35,7 @@ class Rules(Protocol):
         """How long the rule is, in words."""
 
     def note(self) -> str:
-        """What the figures stand on besides the rules, as a sentence; may be empty."""
+        """What the figures depend on in addition to the rules, as a sentence; may be empty."""
 
     def answers(self, examples: Sequence[Example]) -> list[str]:
         """The answer to each example, in order; reads inputs only."""
@@ -48,7 +48,7 @@ class Book(Protocol):
     """How a line of a rule reads."""
 
     def prompt(self, shots: int) -> str:
-        """What a writer of rules is shown: the form of a rule, the words, and so many examples."""
+        """The prompt for a writer of rules: the form of a rule, the words, and this many examples."""
 
     def read(self, text: str) -> Rules:
         """The rules that a text holds; what is missing, doubled or malformed is an error that names it."""

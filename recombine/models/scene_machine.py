@@ -53,7 +53,7 @@ LEAST_WEIGHT = 0.01
 class SceneMachineConfig:
     """`neighbours`: known statements that are compared; `epochs` over the candidates of every training statement, with Adagrad at `rate`.
 
-    `labels`: learn from so many labelled scenes a statement instead of its program; the programs of training, unpaired, propose readings (0: programs).
+    `labels`: learn from this many labelled scenes a statement instead of its program; the programs of training, unpaired, propose readings (0: programs).
     """
 
     neighbours: int = 24

@@ -17,7 +17,7 @@ MOST_BEFORE, MOST_BETWEEN, MOST_AFTER = 2, 3, 3
 LEAST_PART = 3
 """Fewest words of a part."""
 LEAST_SHOWN = 2
-"""A frame counts if so many statements show it."""
+"""A frame counts if this many statements show it."""
 
 
 class Words(NamedTuple):

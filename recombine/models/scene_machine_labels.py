@@ -65,7 +65,7 @@ class Seen(NamedTuple):
 
 
 def label(pairs: Iterable[Pair], family: Programmed, count: int) -> list[Seen]:
-    """For each statement so many scenes with their labels, true and false ones in turn. Programs are used here and nowhere after."""
+    """For each statement this many scenes with their labels, true and false ones in turn. Programs are used here and nowhere after."""
     found: list[Seen] = []
     listed = list(pairs)
     for kind in sorted({pair.kind for pair in listed}):
@@ -270,23 +270,27 @@ def suggested(machine: SceneMachine, family: Programmed, seen: Sequence[Seen], s
     return [Shape(tokens, frozenset(_slots(tokens))) for tokens in found]
 
 
+ROUNDS = 2
+"""Rounds of learning from labels. Rounds after the first add the machine's own suggestions to the pool."""
+
+
 def learn_from_labels(
-    seen: Sequence[Seen], pool: Sequence[str], family: Programmed, task: Task, rounds: int = 2
+    seen: Sequence[Seen], pool: Sequence[str], family: Programmed, task: Task
 ) -> tuple[SceneMachine, dict[str, Any]]:
-    """The machine that labelled scenes teach, with programs from a pool. `rounds` after the first add the machine's own suggestions."""
+    """The machine that learns from labelled scenes and a pool of programs, and figures about each round."""
     if not seen or not pool:
         raise UsageError("learning from labels needs statements with labelled scenes and a pool of programs.")
     said = [slotted(words_of(one.statement), family.VALUE_WORDS) for one in seen]
     universe = Universe(family, shapes_of(pool, family.VALUE_WORDS))
     figures: dict[str, Any] = {"statements": len(seen), "pool": len(set(pool)), "rounds": []}
-    for number in range(rounds):
+    for number in range(ROUNDS):
         aligner, found = align(universe, seen, said, task.seed)
         pairs = chosen(aligner, seen, said, found)
-        machine, _ = taught(pairs, family, task, has_judge=number + 1 == rounds)
+        machine, _ = taught(pairs, family, task, has_judge=number + 1 == ROUNDS)
         covered = sum(bool(readings.is_consistent.any()) for readings in found)
         figures["rounds"].append({"shapes": len(universe.shapes), "consistent": covered, "taught": len(pairs)})
         task.say(f"round {number + 1}: {len(universe.shapes):,} shapes, {covered:,} statements have a consistent reading")
-        if number + 1 < rounds:
+        if number + 1 < ROUNDS:
             universe.add(suggested(machine, family, seen, said))
     figures["chosen"] = [[pair.statement, pair.program] for pair in pairs]
     return machine, figures

@@ -1,4 +1,4 @@
-"""Trains the scene machine from statement-program pairs; scenes and labels are not looked at unless `labels` asks for them.
+"""Trains the scene machine from statement-program pairs; scenes and labels are used only if `labels` asks for them.
 
 The judge of candidates learns from every training statement in turn: what the other statements suggest for it, and which of these
 programs mean the same as its own.

@@ -90,7 +90,7 @@ def interpret(words: Words, lexicon: Lexicon) -> bytes:
 class SequenceMachineConfig:
     """`searches`: independent searches; the lexicon that is likeliest on the training rows is kept.
 
-    `most_searches`: more searches follow, up to so many in all, while no lexicon explains half of the training commands.
+    `most_searches`: more searches follow, up to this many in all, while no lexicon explains half of the training commands.
     `per_length`: pool examples of each command length. `error`: nats for one wrong example. `loose`: nats for a word that is no
     atom. `analogy`: nats for words of the same contexts that differ in shape, sides or level. `cheap_copies`: copies cost less
     than actions. `curriculum`: short commands first. `classes`, `frames`, `neighbours`: what the inverse learns of the syntax.
@@ -191,7 +191,6 @@ class SequenceMachine:
 
     NAME: ClassVar[str] = "sequence-machine"
     Config: ClassVar[type[SequenceMachineConfig]] = SequenceMachineConfig
-    READS: ClassVar[str] = "words"
     BUILT_IN: ClassVar[tuple[str, ...]] = (
         "an operator-precedence reader: the loosest word of a span is its root",
         "templates of at most 10 slots (an action, the left meaning, the right meaning)",

@@ -43,7 +43,7 @@ TEMPLATES, SCREENED, SCORED = 48, 24, 6
 ROUNDS, REPAIRS, WRONG_ROWS = 200, 5, 60
 """Most changes in one stage, most times that wrong training rows join the pool, and how many of them join."""
 LONGEST_DOUBLE = 4
-"""Two words are revised at once only for commands of at most so many words."""
+"""Two words are revised at once only for commands of at most this many words."""
 
 Change = tuple[tuple[int, Entry], ...]
 """New entries of one word or of two, sorted by word."""
@@ -188,12 +188,12 @@ class Search:
             self.pool += self._sample(wrong, WRONG_ROWS)
             self._improve()
             self._simplify()
-        self.analogy = self.config.analogy  # only now: for what no training row could show
+        self.analogy = self.config.analogy  # not earlier: analogy is for entries that no training row decides
         self._simplify()
         self.wrong = self._errors(self.pairs, self.lexicon)
 
     def price(self, lexicon: Lexicon | None = None) -> float:
-        """The prior of a lexicon in nats: its slots, its words that are no atoms, and unlike words of like contexts."""
+        """The prior of a lexicon in nats: its slots, its words that are no atoms, and dissimilar entries of words with similar contexts."""
         found = self.lexicon if lexicon is None else lexicon
         copy, act = self.costs
         total = 0.0

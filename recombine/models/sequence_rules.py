@@ -51,7 +51,7 @@ The lexicon:"""
 
 
 def prompt(shown_pairs: Sequence[Pair], alphabet: Alphabet) -> str:
-    """What a writer of rules is shown: the form of a lexicon, all words and actions, and some examples."""
+    """The prompt for a writer of rules: the form of a lexicon, all words and actions, and some examples."""
     examples = "\n".join(f"{alphabet.said(words)} -> {alphabet.told(actions)}" for words, actions in shown_pairs)
     return TASK.format(
         slots=LONGEST_TEMPLATE,

@@ -61,7 +61,7 @@ class SetMachineConfig:
     `actor`: `perceptron`, or `rules`, which learn from about `rule_rows` rows. `signal`: what teaches the finder, `cell` or `actions`;
     with `actions` only the actor learns during the first `warm_rows` visits. `sight`: objects as `symbols`, or as `pictures`;
     `even` is then the price of slots that do not use their values evenly and independently of each other.
-    `starts`: a finder whose training loss does not come near 0 may have settled on a wrong lexicon; another one begins, at most so many
+    `starts`: a finder whose training loss does not come near 0 may have settled on a wrong lexicon; another one begins, at most this many
     in all, and the one with the least training loss is kept.
     """
 

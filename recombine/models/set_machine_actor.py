@@ -20,7 +20,7 @@ from recombine.models.set_machine_rows import ACTIONS, END, NONE, PULL, PUSH, ST
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 LINE_OBJECTS = 12
-"""At most so many objects before and behind the target are seen."""
+"""At most this many objects before and behind the target are seen."""
 COMPASS = [0, 1, 2]
 """Where the features of heading and of rows and columns stand."""
 SEEN = 6 + HISTORY + 3 + LINE_OBJECTS

@@ -62,7 +62,7 @@ class Parts(NamedTuple):
 
 
 def new_eye_parameters(words: int, pixels: int, rng: np.random.Generator) -> Parameters:
-    """Small random logits for so many words, number 0 included, and an eye for pictures of so many numbers."""
+    """Small random logits for this many words, number 0 included, and an eye for pictures of this many numbers."""
     shapes = {
         "operation": (words, OPERATIONS), "attribute": (words, SLOTS), "value": (words, SLOTS, KINDS), "row": (words, SPAN),
         "column": (words, SPAN), "row_by_code": (words, SPAN, CODES), "column_by_code": (words, SPAN, CODES),

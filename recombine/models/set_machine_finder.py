@@ -51,7 +51,7 @@ LITTLE = 0.7
 
 
 def new_parameters(words: int, rng: np.random.Generator) -> Parameters:
-    """Small random logits for so many words, number 0 included."""
+    """Small random logits for this many words, number 0 included."""
     shapes = {
         "operation": (words, OPERATIONS), "attribute": (words, 3), "value": (words, 3, VALUES), "row": (words, SPAN, SIZES),
         "column": (words, SPAN, SIZES), "color": (words, VALUES, VALUES), "shape": (words, VALUES, VALUES), "size": (words, SIZES, SIZES),

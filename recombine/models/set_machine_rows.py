@@ -28,7 +28,7 @@ ACTIONS = ("", "end", "turn left", "turn right", "walk", "push", "pull", "stay")
 NONE, END, TURN_LEFT, TURN_RIGHT, WALK, PUSH, PULL, STAY = range(8)
 SIZES = 4
 VALUES = 4
-"""Sizes, and at most so many colours and shapes."""
+"""Sizes, and at most this many colours and shapes."""
 STEP = np.array([[0, 1], [1, 0], [0, -1], [-1, 0]], np.int64)
 """Row and column steps of the headings."""
 

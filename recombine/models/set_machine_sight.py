@@ -8,7 +8,6 @@ to a table by picture, and `undressed` takes the gradients back. The eye itself 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine.errors import UsageError
 from recombine.models.set_machine_actor import line_places, new_actor
@@ -24,7 +23,6 @@ from recombine.models.set_machine_finder import Parameters, meanings_of, new_par
 from recombine.models.set_machine_kernel import Meanings
 from recombine.models.set_machine_rows import VALUES, Rows
 
-Floats = NDArray[np.float64]
 SYMBOLS, PICTURES = "symbols", "pictures"
 SIGHTS = (SYMBOLS, PICTURES)
 """Values of the setting `sight`."""

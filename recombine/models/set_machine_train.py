@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 STATE = "progress.npz"
 CHECKPOINT_SECONDS, SAY_ROWS, CHUNK = 60.0, 50_000, 16
-"""Batches of like length are made inside chunks of so many batches."""
+"""Inside a chunk of this many batches, commands of similar length are put into one batch."""
 LAST_RATE, HEAD = 0.02, 1.25
-"""The rate is full at first, falls in a straight line from a fifth of the way on, and ends at this share."""
+"""The rate is full for the first fifth of the training. Then it falls linearly to this share of the full rate."""
 CLIP = 1.0
 FLOOR = 1e-8
 """Added to the root of Adam's mean square."""
 STUCK = 0.005
-"""A finder with a lower loss reads every word right (0.0006 to 0.002). Misread words that training hardly tells apart cost little more
-(0.01 to 0.06), others much (0.3 and more)."""
+"""A finder with a higher loss may have misread a word. Finders that read every word right had losses of 0.0006 to 0.002. A misread word that
+training hardly distinguishes cost 0.01 to 0.06, other misread words 0.3 and more."""
 WINDOW = 100
 """Steps whose mean loss decides whether the finder is the best so far."""
 

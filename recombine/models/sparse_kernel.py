@@ -1,4 +1,4 @@
-"""Rows of one array added to rows of another: what a convolution over present cells needs besides products of matrices."""
+"""Adds rows of one array to rows of another. A convolution over present cells needs this and products of matrices."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _encoder(encoder: str) -> str:
 
 
 def _shared(encoder: str) -> str:
-    """What Figure 6 leaves open."""
+    """What the paper does not say about Figure 6."""
     text = (
         "training and test share their paraphrases, 80 % of the store. The paper does not say what became of the 20 % that are held "
         "out elsewhere: they are left out here"

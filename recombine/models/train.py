@@ -33,7 +33,7 @@ __all__ = ["Metric", "Plan", "Report", "Result", "mean_score", "predict", "predi
 CHECKPOINT_SECONDS = 60.0
 """A checkpoint is written at the end of every epoch, and inside an epoch when the last one is older than this."""
 CURVE_STEPS = 100
-"""A point of the learning curve is noted every so many steps."""
+"""A point of the learning curve is noted after every `CURVE_STEPS` steps."""
 
 Metric = Callable[[Sequence["Example"], Sequence[str]], float]
 """Examples and answers -> one number; higher is better and 1.0 is perfect."""
@@ -55,7 +55,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train: a model by name with a configuration, the settings, and a note of where the data came from."""
+    """A training run: a model by name with a configuration, the settings, and a note about the source of the data."""
 
     model: str
     config: Any

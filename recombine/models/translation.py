@@ -180,7 +180,7 @@ class Translation:
         return bleu(examples, answers)
 
     def measures(self, examples: Sequence[Example], answers: Sequence[str]) -> dict[str, Any]:
-        """Besides the share of exact matches: BLEU."""
+        """BLEU, in addition to the share of exact matches."""
         return {"bleu": bleu(examples, answers)}
 
     def is_measured(self, record: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Predicates over facets: the language in which a user says what a split holds out.
+"""Predicates over facets: the language in which a user describes what a split holds out.
 
 `parse` turns text into a checked `Predicate`; `mask` evaluates it over columns; `holds` judges one example by other code;
 `draw` makes the rows of a split that holds a predicate out.

@@ -113,7 +113,7 @@ def _values(column: Any, rows: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
 
 @dataclass(frozen=True)
 class Divergence:
-    """How far a test set lies from a training set."""
+    """The divergences of a test set from a training set."""
 
     atoms: float
     compounds: float

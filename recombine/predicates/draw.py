@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from recombine.columns import Column
 
 HOLD_OUT = "hold_out"
-"""The split of every family that holds out what a predicate says."""
+"""The split of every family that holds out the rows of a predicate."""
 PREDICATE = "predicate"
-"""The option that says it."""
+"""The option that holds the predicate."""
 ATTEMPTS = (1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 """Proposals for one row, round by round."""
 GAP_ROWS = 48
-"""Rows between two missing ones that are proposed anew rather than asking twice."""
+"""A gap of up to this many rows between two missing rows is proposed again, so that one request covers both."""
 PROBES = (200, 1_000, 5_000, 20_000)
-"""Proposals after which the rate is looked at."""
+"""Numbers of proposals after which the rate of fitting proposals is checked."""
 ENOUGH_HITS = 8
 RAREST = 1 / 5_000
 """A rate of fitting proposals below this is refused."""

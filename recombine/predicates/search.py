@@ -25,19 +25,19 @@ Ints = NDArray[np.int64]
 SmallInts = NDArray[np.int32]
 ATOM_ALPHA, COMPOUND_ALPHA = 0.5, search_kernel.POWER
 ATOM_LIMIT = 0.02
-"""The most that the atoms of train and test may differ."""
+"""The largest allowed atom divergence of train and test."""
 SLACK = 0.9
 """The search aims at this share of the limit, if it is not told another one."""
 GRAIN = float(1 << 20)
-"""Weights are rounded to multiples of one part in so many: their sums are exact then."""
+"""Weights are rounded to multiples of 1 / GRAIN, so that their sums are exact."""
 STEPS_PER_ROW = 100
-"""Exchanges that are tried, for each row of the pools."""
+"""Exchanges that the search tries, per row of the pools."""
 WARM, COOLING = 1e-3, 4.605170185988092
-"""The temperature at the start, in units of divergence and divided by the rows of the test; at the end it is a hundredth (ln 100)."""
+"""The temperature at the start, in units of divergence and divided by the rows of the test; it falls to a hundredth (ln 100)."""
 CHEAP, RISE = 1.0, 3.4011973816621555
-"""What one unit of atom divergence above the aim costs at the start; at the end it is thirty times that (ln 30)."""
+"""The cost of one unit of atom divergence above the aim, at the start. It rises to thirty times that (ln 30)."""
 CLOSE = 0.02
-"""A wanted divergence is met within this."""
+"""The search succeeds if it comes this close to the wanted divergence."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ POWER = 0.1
 TRAIN_MOVES, TEST_MOVES, MOVES = 5, 9, 10
 """Of ten steps, five exchange a training row with the rest, four a test row with the rest, one both with each other."""
 REFRESH = 1 << 16
-"""After so many steps the sums of products are added up anew, so that rounding does not collect."""
+"""After this many steps the sums of products are computed anew, so that rounding errors do not accumulate."""
 
 
 class Rows(NamedTuple):
@@ -105,13 +105,13 @@ def swap(rows: Rows, tally: Tally, sets: tuple[int, int], pair: tuple[int, int])
 
 
 def atom_divergence(tally: Tally) -> float:
-    """How far the atoms of test and training are apart."""
+    """The atom divergence of test and training."""
     found: float = 1.0 - tally.products[ATOMS] / math.sqrt(tally.totals[0, ATOMS] * tally.totals[1, ATOMS])
     return found
 
 
 def compound_divergence(tally: Tally) -> float:
-    """How far the compounds of test and training are apart."""
+    """The compound divergence of test and training."""
     whole = power(tally.totals[0, COMPOUNDS], 0) * power(tally.totals[1, COMPOUNDS], 1)
     found: float = 1.0 - tally.products[COMPOUNDS] / whole
     return found
@@ -134,7 +134,7 @@ def is_at_home(rows: Rows, row: int, own: int) -> bool:
 
 
 def exchange(rows: Rows, tally: Tally, members: Members, schedule: Schedule, rng: Words) -> None:
-    """Take random exchanges that help, and now and then one that does not; ever more rarely towards the end."""
+    """Try random exchanges. Accept those that help, and sometimes one that does not; this becomes rarer towards the end."""
     before = np.empty(2)
     for step in range(schedule.steps):
         if step % REFRESH == 0:

@@ -11,7 +11,7 @@ from recombine.facets import Value
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in"]
 Mode = Literal["one", "any", "all"]
-"""How a facet is read: its only value, at least one of its values, or every one of at least one value."""
+"""How a facet is read. `one`: its only value. `any`: at least one value. `all`: every value, and there is at least one."""
 KEYWORDS = frozenset({"and", "or", "not", "in", "any", "all", "true", "false"})
 BARE_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 

@@ -1,4 +1,4 @@
-"""What `recombine train ppo` does."""
+"""The command `recombine train ppo`."""
 
 from __future__ import annotations
 

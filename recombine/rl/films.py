@@ -1,4 +1,4 @@
-"""What a trained policy does in one instance of its test, as frames for `recombine watch`."""
+"""The actions of a trained policy in one instance of its test, as frames for `recombine watch`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recombine.rl.train import Plan, load_agent
 
 
 def policy_film(folder: Path, index: int) -> tuple[list[tuple[bytes, str]], str, dict[str, Any]]:
-    """Frames (picture, caption), the title, and what is told of the episode: the greedy policy on a row of the run's first test."""
+    """Frames (picture, caption), the title, and a sentence about the episode: the greedy policy on a row of the run's first test."""
     agent, reader, settings = load_agent(folder)
     task = Task(**read_run(folder)["task"])
     name, instances = next(iter(task.tests().items()))

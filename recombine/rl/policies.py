@@ -31,7 +31,7 @@ POLICIES: dict[str, str] = {
 
 
 class Seen(NamedTuple):
-    """What the policy sees in n places: rows of the statement table, targets (0 or 1), and pictures or scenes."""
+    """The policy's inputs in n places: rows of the statement table, targets (0 or 1), and pictures or scenes."""
 
     statement: Tensor
     target: Tensor

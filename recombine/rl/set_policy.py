@@ -1,6 +1,6 @@
 """The upper reference: a policy that reads the scene as a set of items instead of a picture, and the statement's words and pairs.
 
-It is told what the others have to see, so what it cannot learn is the language and the task, not vision. Small enough for one core.
+It gets the scene as symbols and needs no vision, so its errors are errors of language and of acting. It is small enough for one core.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Settings:
     `value_first` is the share of the updates, from the start, in which only the critic learns. `forced_floor` is the least normalised
     advantage of a relabelled STOP: the critic learns that the scene is solved, and then STOP seems to gain nothing. 0 of either is as published.
     `masks` keeps invalid actions from being chosen, in training and testing; the paper has none.
-    `period`: updates between validations; a checkpoint is written there. `patience`: stop after so many periods without a
+    `period`: updates between validations; a checkpoint is written there. `patience`: stop after this many periods without a
     better validation accuracy (0: never). `held_out`: the share of training statements kept for validation.
     """
 

@@ -35,7 +35,7 @@ Progress = Callable[[State, int], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train: a policy by name with its configuration, the settings of PPO, and the task."""
+    """A training run: a policy by name with its configuration, the settings of PPO, and the task."""
 
     policy: str
     config: Any

@@ -1,4 +1,4 @@
-"""The application: every route on one page, behind the door."""
+"""The application: all routes, behind the guard."""
 
 from __future__ import annotations
 

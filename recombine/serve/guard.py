@@ -1,4 +1,4 @@
-"""The door of the server. Every request passes here before any page sees it.
+"""Limits, checks and logs every request before a page handles it.
 
 Limits: length of the query, length of the body and the time it takes, requests a second for each client. Checks: the host's name
 (against rebinding), the role, and for every change a signed form code. Every answer gets a strict content policy. The log holds
@@ -94,7 +94,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Visit:
-    """What the door learned about a request; pages find it in `request.scope["visit"]`."""
+    """What the guard learned about a request; pages find it in `request.scope["visit"]`."""
 
     settings: Settings
     session: str
@@ -257,7 +257,7 @@ def _check_origin(headers: Mapping[str, str]) -> None:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The receive channel as if nobody had read the body."""
+    """A receive channel that gives the whole body again."""
     is_told = False
 
     async def again() -> MutableMapping[str, Any]:

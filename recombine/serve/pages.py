@@ -171,7 +171,7 @@ def _facets(example: Example) -> dict[str, str]:
 
 
 async def answered(request: Request, example: Example, extra: Mapping[str, Any] | None = None) -> Response:
-    """What one event on the board leads to: as a fragment for the page's script, else as the whole page."""
+    """The reply to one event on the board: a fragment for the page's script, otherwise the whole page."""
     form = visit_of(request).form
     values = await work(request, _acted, example, form)
     if wants_json(request):

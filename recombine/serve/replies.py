@@ -36,7 +36,7 @@ TEMPLATES.filters["data"] = lambda value: json.dumps(value, separators=(",", ":"
 
 
 def visit_of(request: Request) -> Visit:
-    """What the door learned about the request."""
+    """What the guard learned about the request."""
     found: Visit = request.scope["visit"]
     return found
 
@@ -98,5 +98,5 @@ def failure(request: Request, status: int, text: str) -> Response:
         return JSONResponse({"error": text}, status)
     try:
         return page(request, "error.html", status, text=text)
-    except KeyError:  # the door was not passed: the application was mounted without it
+    except KeyError:  # the application was mounted without the guard
         return HTMLResponse(f"<p>{escape(text)}</p>", status)

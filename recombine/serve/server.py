@@ -16,7 +16,7 @@ from recombine.serve.settings import Settings
 
 
 def serve(settings: Settings) -> None:
-    """Serve until the process is told to end."""
+    """Serve until the process gets a signal to end."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     LOG.addHandler(handler)

@@ -1,4 +1,4 @@
-"""What the server was told when it started, and the limits that hold for every client."""
+"""The settings with which the server was started, and the limits for every client."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Limits:
 class Settings:
     """Where the server listens, which folders it may open, who is a researcher, and where studies are kept.
 
-    `token` is "" on loopback: whoever can reach the port may use every page. `secret` signs forms and cookies. It is kept with the
+    `token` is "" on loopback: anybody who can reach the port may use every page. `secret` signs forms and cookies. It is kept with the
     studies, so that a form survives a restart; without studies it is new at every start.
     """
 

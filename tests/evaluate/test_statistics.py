@@ -107,13 +107,6 @@ def test_tied_groups() -> None:
     assert st.tied_groups(means, {("a", "b"): 0.4, ("a", "c"): 0.001, ("b", "c"): 0.001}) == [["a", "b"], ["c"]]
 
 
-def test_pass_at_k() -> None:
-    assert st.pass_at_k(10, 3, 1) == pytest.approx(0.3)
-    assert st.pass_at_k(10, 10, 5) == 1.0
-    with pytest.raises(ValueError, match="pass@"):
-        st.pass_at_k(3, 1, 4)
-
-
 def test_coverage_and_false_alarms() -> None:
     """A small run of benchmarks/interval_coverage.py."""
     rng = np.random.default_rng(3)

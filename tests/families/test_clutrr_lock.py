@@ -49,9 +49,9 @@ def test_every_split_has_a_claim() -> None:
 @pytest.mark.parametrize("recipe", ["sound", "release"])
 @pytest.mark.parametrize("split", list(SPLITS))
 def test_no_row_fits_another_role(split: str, recipe: str) -> None:
+    """Every row fits its own part. Claims refuse test rows in train or validation, and train rows in a test."""
     if recipe not in SPLITS[split].recipes:
         pytest.skip("the split has no such recipe")
-    """Every row stands in its own part; test rows put into train or validation are refused, and so are train rows in a test."""
     for part, contents in SPLITS[split].parts.items():
         assert isinstance(contents, StoryPart)
         for row, example in enumerate(examples_of(batch_of(8, split, part, recipe))):

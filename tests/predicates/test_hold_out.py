@@ -1,4 +1,4 @@
-"""Splits of one's own: rows, claims, errors, ids, certificates, and that tampering is seen."""
+"""A user's splits: rows, claims, errors, ids, certificates, and that tampering is seen."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_rows_are_bounded_by_the_files(folder: Path, rows: int) -> None:
 
 @pytest.mark.parametrize("rows", [19, 21])
 def test_another_number_of_rows_is_never_silent(folder: Path, rows: int) -> None:
-    """Few enough rows to be opened: whoever reads the part is told, and so is `verify`."""
+    """The folder has so few rows that it opens. Both a reader of the part and `verify` get an error."""
     manifest = json.loads((folder / "manifest.json").read_text())
     part = manifest["plan"]["parts"][0]
     assert part["rows"] == 20

@@ -1,4 +1,4 @@
-"""What predicates, pairs and charts can say about a task."""
+"""The facets of a task, for predicates, pairs and charts."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from recombine.errors import BadOption, Infeasible
 from recombine.families.abstract import held_out, operations, plan
 from recombine.families.abstract import task_kernel as kernel
 from recombine.families.abstract.draws import below as _below
-from recombine.families.abstract.draws import mixed as _mixed
 from recombine.families.abstract.facets import facet_columns
 from recombine.families.abstract.plan import NESTED, ONE, SIMPLE, TWO, Forms
 from recombine.families.abstract.rows import columns
@@ -28,7 +27,7 @@ RELEASE_NAME = "recombine.families.abstract.release_kernel"
 SOUND_FROM, RELEASE_FROM = (400, 10), (30, 1)
 """Rows that take as long interpreted as compiling the kernel does, and as loading it does."""
 NESTED_COST = 20
-"""A nested rule takes as long as so many others."""
+"""A nested rule takes as long as this many others."""
 RELEASE_OBJECTS, RELEASE_TRIES = 6, 500
 """The notebook fills its worlds to six objects, and it draws at most 500 of them."""
 RELEASE_OPERATION = "paint red"
@@ -37,11 +36,11 @@ REJECTIONS = ("no test world", "no demonstration", "not determined", "too many h
 RULES = 8
 """Rules that are offered to the kernel for one row at a time."""
 LOOKS_AT_ONCE, LOOKS_AHEAD, MOST_LOOKS = 4_096, 256, 100_000
-"""Rules looked at in one step: for all rows together, at most for one row, and for one row before the job is given up."""
+"""Rules that are tried: in one step for all rows together, in one step for one row, and for one row before the job fails."""
 ROUNDS = 200
 """Times that a row is offered other rules before the job is given up."""
 POOL = 3
-"""Worlds among which demonstrations are chosen, besides one for each demonstration."""
+"""Worlds from which demonstrations are chosen, in addition to one for each demonstration."""
 EXTRA = 60
 """Worlds that are tried as the last demonstration if none of the pool settles the task."""
 HYPOTHESES: Mapping[int, int] = MappingProxyType({SIMPLE: 1 << 15, ONE: 1 << 15, TWO: 1 << 18, NESTED: 1 << 20})
@@ -89,7 +88,7 @@ def _drawn(job: Job, making: Making, settings: Ints, draw: Maker) -> Batch:
             break
         forms, ops = draw_rules(words, counters, left, making)
         part, rivals = _sink(len(left), k, most), np.zeros(len(left), dtype=np.int64)
-        draw(_mixed(worlds[left] + np.uint64(turn)), forms, ops, part, rivals, table.rejected)
+        draw(keys.mixed(worlds[left] + np.uint64(turn)), forms, ops, part, rivals, table.rejected)
         whole: list[Any] = list(table.sink)
         for column, made in zip(whole, part, strict=True):
             column[left] = made
@@ -136,7 +135,7 @@ def sound(job: Job, compiled: bool | None = None) -> Batch:
 
 
 SOURCE = Source(sound, facet_columns)
-"""Where the rows of a split of one's own come from."""
+"""Where the rows of a user's split come from."""
 
 
 def release(job: Job, compiled: bool | None = None) -> Batch:
@@ -209,7 +208,7 @@ def desk_of(settings: Ints) -> kernel.Desk:
 def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Making) -> tuple[Ints, Ints]:
     """(forms[rows, RULES], operations[rows, RULES]): the next rules of each row that the part admits.
 
-    `counters` says how many rules each row has looked at; it is advanced.
+    `counters` holds how many rules each row has tried; the function updates it.
     """
     forms, ops = np.zeros((2, len(rows), RULES), dtype=np.int64)
     filled = np.zeros(len(rows), dtype=np.int64)
@@ -225,7 +224,7 @@ def draw_rules(words: Words, counters: Words, rows: NDArray[np.intp], making: Ma
         column = ranks[own, place] - 1
         forms[left[own], column] = drawn.encode().reshape(at.shape)[own, place]
         ops[left[own], column] = op.reshape(at.shape)[own, place]
-        # A row has looked at rules up to its last one, not at those behind.
+        # A row has tried the rules up to its last one, not those after it.
         counters[rows[left]] += np.minimum((ranks < RULES).sum(axis=1) + 1, ahead).astype(np.uint64)
         filled[left] = np.minimum(ranks[:, -1], RULES)
         left, looked = left[filled[left] < RULES], looked + ahead
@@ -238,20 +237,20 @@ def rule_at(at: Words, making: Making) -> tuple[Forms, Ints]:
     """One rule for each word: pattern, relation of the first clause and kind of operation are uniform, the rest within them."""
     if making.source is not None:
         return making.source(at)
-    pattern = np.array(making.patterns, dtype=np.int64)[_below(_mixed(at ^ np.uint64(1)), len(making.patterns))]
+    pattern = np.array(making.patterns, dtype=np.int64)[_below(keys.mixed(at ^ np.uint64(1)), len(making.patterns))]
     found = np.zeros((4, len(at)), dtype=np.int64)
     found[0] = pattern
     for code in making.patterns:
         mine = pattern == code
         listed = plan.forms(code)
         starts, sizes = plan.groups(code)
-        group = _below(_mixed(at[mine] ^ np.uint64(2)), len(starts))
-        number = starts[group] + _below(_mixed(at[mine] ^ np.uint64(3)), sizes[group])
+        group = _below(keys.mixed(at[mine] ^ np.uint64(2)), len(starts))
+        number = starts[group] + _below(keys.mixed(at[mine] ^ np.uint64(3)), sizes[group])
         for side in (1, 2, 3):
             found[side, mine] = listed[side][number]
     ends = np.array([operations.ranges()[kind] for kind in operations.KINDS], dtype=np.int64)
-    kind = _below(_mixed(at ^ np.uint64(4)), len(ends))
-    op = ends[kind, 0] + _below(_mixed(at ^ np.uint64(5)), ends[kind, 1] - ends[kind, 0])
+    kind = _below(keys.mixed(at ^ np.uint64(4)), len(ends))
+    op = ends[kind, 0] + _below(keys.mixed(at ^ np.uint64(5)), ends[kind, 1] - ends[kind, 0])
     return Forms(*found), op
 
 
@@ -271,4 +270,4 @@ def admitted(forms: Forms, ops: Ints, making: Making) -> NDArray[np.bool_]:
 def shares(forms: Ints, ops: Ints) -> Ints:
     """The tenth to which each rule belongs."""
     base = np.uint64(keys.state("abstract", "shares"))
-    return (_mixed(base ^ _mixed((forms * 1024 + ops).astype(np.uint64))) % np.uint64(10)).astype(np.int64)
+    return (keys.mixed(base ^ keys.mixed((forms * 1024 + ops).astype(np.uint64))) % np.uint64(10)).astype(np.int64)

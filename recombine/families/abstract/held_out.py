@@ -1,7 +1,7 @@
-"""The split of one's own: the rules that a predicate leaves to a part, as a table to draw from.
+"""A user's split: the rules that a predicate leaves to a part, as a table to draw from.
 
-A predicate speaks of the rule and of the worlds. What it says of the rule is settled here, before a world is built. What it says of worlds
-is judged afterwards, and such rows are drawn again.
+A predicate may describe the rule and the worlds. This module settles conditions on the rule before a world is built. Conditions on worlds
+are judged afterwards, and rows that break them are drawn again.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine import keys
 from recombine.columns import Coded, Ragged
 from recombine.core import Batch, Job, option
 from recombine.families.abstract import operations, plan
-from recombine.families.abstract.draws import Ints, Words, below, mixed
+from recombine.families.abstract.draws import Ints, Words, below
 from recombine.families.abstract.facets import FACETS, facet_columns
 from recombine.families.abstract.plan import N_PHRASES, NESTED, ONE, PATTERNS, Forms
 from recombine.families.abstract.splits import OPTIONS, Making
@@ -79,10 +80,10 @@ def _drawn_from(listed: Forms, cells: list[tuple[int, Ints]]) -> Callable[[Words
     ends = np.array([operations.ranges()[kind] for kind in operations.KINDS], dtype=np.int64)
 
     def at(words: Words) -> tuple[Forms, Ints]:
-        cell = below(mixed(words ^ np.uint64(1)), len(kinds))
-        place = flat[starts[cell] + below(mixed(words ^ np.uint64(2)), sizes[cell])]
+        cell = below(keys.mixed(words ^ np.uint64(1)), len(kinds))
+        place = flat[starts[cell] + below(keys.mixed(words ^ np.uint64(2)), sizes[cell])]
         first, end = ends[kinds[cell]].T
-        return Forms(*(side[place] for side in listed)), first + below(mixed(words ^ np.uint64(3)), end - first)
+        return Forms(*(side[place] for side in listed)), first + below(keys.mixed(words ^ np.uint64(3)), end - first)
 
     return at
 

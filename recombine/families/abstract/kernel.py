@@ -85,17 +85,6 @@ def is_bound(fits: Ints, rel: Ints, pattern: int, first: int, second: int, can_s
     return False
 
 
-def meant(fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: int, can_share: int) -> Any:
-    """The set of objects that the description can mean."""
-    found, left = 0, fits[root]
-    while left:
-        i = lowest(left)
-        left &= left - 1
-        if is_bound(fits, rel, pattern, first, second, can_share, i):
-            found |= 1 << i
-    return found
-
-
 def only_meant(fits: Ints, rel: Ints, pattern: int, root: int, first: int, second: int, can_share: int) -> Any:
     """The one object that the description can mean; -1 if it means several or none. Stops at the second."""
     found, left = -1, fits[root]

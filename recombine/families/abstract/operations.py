@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # columns of TABLE
 PAINT, RESHAPE, RESIZE, STEP, MOVE, REMOVE, ADD_COLOR, ADD_SHAPE, ADD_SIZE, ADD_HEADING, COPY = range(11)
-N_FIELDS = 11
 NOTHING = -1
 COPY_COLOR, COPY_SHAPE, COPY_SIZE = 0, 1, 2
 COPIED = ("color", "shape", "size")
@@ -113,7 +112,7 @@ def ranges() -> Mapping[str, tuple[int, int]]:
 
 @functools.cache
 def table() -> NDArray[np.int64]:
-    """[operations, N_FIELDS], as the kernel takes it."""
+    """[operations, columns], as the kernel takes it."""
     import numpy as np
 
     return np.array([row for _, _, row in _listed()], dtype=np.int64)

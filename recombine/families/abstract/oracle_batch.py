@@ -27,7 +27,7 @@ from recombine.families.abstract.splits import OPTIONS
 Ints = NDArray[np.int64]
 KERNEL_NAME = "recombine.families.abstract.oracle_kernel"
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 3_000, 200
-"""So many rows take the plain oracle as long as compiling the kernels does, or as loading them from disk does."""
+"""Rows for which the plain oracle takes as long as compiling the kernels, and as loading them from disk."""
 READERS = 12
 """Most careless readers of a rule."""
 _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)

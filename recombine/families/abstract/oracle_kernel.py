@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 SIMPLE, ONE, TWO, NESTED = 0, 1, 2, 3
 N_PHRASES, N_STEPS, N_BONDS, N_KINDS, N_WORDS = 75, 450, 6, 25, 5
 SIZE, HUE, FIGURE, ROW, COLUMN = 0, 1, 2, 3, 4
-N_FIELDS, N_VALUES, BOX, INSIDE = 5, 4, 3, 5
+N_VALUES, BOX, INSIDE = 4, 3, 5
 MOST_OBJECTS = 14
 """Objects of a world for which there is room, an added one included."""
 MOST_DEEDS = 60

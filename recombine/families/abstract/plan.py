@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.families.abstract import operations
-from recombine.grid.codes import COLORS, RELATIONS, SHAPES, SIZE_WORDS
-from recombine.grid.matching import Description, Phrase, admits
+from recombine.grid.codes import RELATIONS
+from recombine.grid.matching import Description, Phrase, admits, phrase_of
 
 Ints = NDArray[np.int64]
 PATTERNS = ("simple", "one_clause", "two_clauses", "nested")
@@ -98,12 +98,6 @@ class Rule:
 
 
 # --- phrases and steps -----------------------------------------------------------------------------------------------
-
-
-def phrase_of(code: int) -> Phrase:
-    """The phrase with this number, which is (size word * 5 + colour + 1) * 5 + shape + 1."""
-    size, color, shape = code // 25, code // 5 % 5, code % 5
-    return Phrase(SIZE_WORDS[size], COLORS[color - 1] if color else "", SHAPES[shape - 1] if shape else "")
 
 
 @functools.cache
@@ -207,5 +201,5 @@ def describe(form: Form) -> str:
 
 __all__ = [
     "NESTED", "N_PHRASES", "N_STEPS", "ONE", "PATTERNS", "READINGS", "RELATION_WORDS", "SIMPLE", "SPACES", "TWO", "Form", "Forms",
-    "Rule", "describe", "forms", "groups", "pattern_of", "phrase_of", "roots", "space_size", "steps",
+    "Rule", "describe", "forms", "groups", "pattern_of", "roots", "space_size", "steps",
 ]  # fmt: skip

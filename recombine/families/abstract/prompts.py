@@ -1,4 +1,4 @@
-"""What a language model is told about abstract tasks. Questions and pictures are built from an example's inputs alone."""
+"""Prompt texts about abstract tasks. Questions and pictures are built from an example's inputs alone."""
 
 from __future__ import annotations
 

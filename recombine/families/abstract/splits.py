@@ -168,7 +168,7 @@ _SPLITS = (
         {"test": ("Every task has one demonstration less than the option says.", TEST, Making((ONE,), fewer=1))}, alias=True,
     ),
     ruled_split(
-        HOLD_OUT, "composition", "Training has no task that satisfies a predicate of one's own (--hold-out); the test has only such tasks.",
+        HOLD_OUT, "composition", "Training has no task that satisfies the user's predicate (--hold-out); the test has only such tasks.",
         {
             "train": ("Tasks that do not satisfy the predicate; eight tenths of the rules.", TRAIN, Making(hashed=SHARES["train"])),
             "validation": ("Tasks that do not satisfy the predicate; one tenth of the rules.", TEST, Making(hashed=SHARES["validation"])),

@@ -54,7 +54,7 @@ TWIN_EDITS, TWIN_OBJECTS = 60, 3
 """Edits that are tried on the only demonstration, and objects in which it must differ from the test world."""
 N_FIELDS, N_VALUES = 5, 4
 DECOY_ODDS = 2
-"""One in so many demonstrations is drawn with decoys."""
+"""One in this many demonstrations is drawn with decoys."""
 
 
 class Desk(NamedTuple):

@@ -103,7 +103,7 @@ def read_carelessly(rule: Ints, reader: int, weak: Ints) -> Any:
         return False
     code = code_of(rule, k)
     weak[ROOT + k] += weaker(code, word) - code
-    # A thing that objects are inside of is a box even if nobody says so.
+    # A thing with objects inside is a box even if the description does not say so.
     return weaker(code, word) != code and not (k > 0 and word == 2 and relation_of(rule, k) == INSIDE)
 
 

@@ -119,7 +119,7 @@ def _wrong_clause(example: Example, role: str) -> str:
 
 
 def _wrong_wording(example: Example, role: str) -> str:
-    """A test is told in held-out paraphrases, everything else in training ones."""
+    """Test stories use held-out paraphrases, and all other stories use training paraphrases."""
     dials = _dials(example)
     if dials.get("templates") or dials.get("paraphrases") == "shared" or dials.get("language") == "simple":
         return ""
@@ -206,7 +206,7 @@ def read_facets(example: Example) -> Seen:
 
 
 def _predicate_claim(example: Example, part: str) -> str:
-    """The test satisfies the predicate of the split, and nothing else does; the story's rank decides the part besides."""
+    """Rows of the test satisfy the predicate of the split, and other rows do not. The story's rank must also fit the part."""
     if part not in SHARES:
         return f"there is no part {part!r}"
     text = str(example.meta.get("predicate", ""))

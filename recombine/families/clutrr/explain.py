@@ -11,7 +11,7 @@ from recombine.families.clutrr.plan import Fact, People, StoryPlan
 from recombine.families.clutrr.sound.rules import compose_table, conventions_of
 
 MAJORITY = "brother"
-"""What the reader who always gives one answer says; in `sound` all 22 are about equally frequent."""
+"""The answer of the reader who always gives the same answer; in `sound` all 22 are about equally frequent."""
 
 
 def kin(world: People | None, x: int, y: int) -> int | None:

@@ -49,7 +49,7 @@ def _rows(job: Job) -> Batch:
 
 
 SOURCE = Source(_rows, facet_columns)
-"""Where the rows of a split of one's own come from."""
+"""Where the rows of a user's split come from."""
 
 
 def size(job: Job) -> int:

@@ -1,7 +1,7 @@
 """The vocabulary of kinship: 22 words, 11 neutral relations, genders and inverses. Facts only; no rules live here.
 
 A *fact* is (relation code r, subject s, object o) and means "o is the r of s": an edge (s, o) labelled r, as in CLUTRR.
-The word carries the gender of the object: a `father` is male whoever his child is. Codes are places in `RELATIONS`;
+The word carries the gender of the object: a `father` is male, whatever the gender of his child. Codes are places in `RELATIONS`;
 even codes are male, odd codes female, and code // 2 is the place in `NEUTRAL`.
 """
 

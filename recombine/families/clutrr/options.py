@@ -1,4 +1,4 @@
-"""The dials of the family, and what they and a part's contents come to."""
+"""The options of the family, and the settings that follow from them and from a part's contents."""
 
 from __future__ import annotations
 

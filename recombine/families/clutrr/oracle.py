@@ -1,9 +1,8 @@
 """The oracle: a deliberate second implementation that shares no code with the generator; do not merge the two.
 
-What follows from what is read off explicit families (`oracle_rules.py`) instead of the generator's walks. Answers are found by
-cutting sets of possible relations to a fixpoint (`oracle_kernel.py`). Stories are read back by a parser that does not know the
-paraphrases. Each split has a claim (`claims.py`). Released rows are judged by the released rules (`release/oracle.py`), and what
-those let through is an artifact.
+`oracle_rules.py` reads the rules of kinship off explicit families; the generator finds them by walks. `oracle_kernel.py` finds answers: it
+cuts sets of possible relations down to a fixpoint. A parser that does not know the paraphrases reads the stories back. Each split has a
+claim (`claims.py`). `release/oracle.py` judges released rows by the released rules. Laws of `sound` that those rows break are artifacts.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 10_000, 300
-"""So many interpreted rows take as long as compiling the laws does, or as loading them from disk does."""
+"""Interpreted rows that take as long as compiling the laws, and as loading them from disk."""
 _MODULE = "recombine.families.clutrr.oracle_kernel"
 
 LAWS: Mapping[int, tuple[str, str]] = {
@@ -69,7 +68,7 @@ FREE_COLUMNS: Mapping[str, str] = {
 
 
 def validate(one: Example) -> list[Problem]:
-    """Every broken law of the example's recipe; for `release`, what `sound` would not allow as artifacts besides."""
+    """Every broken law of the example's recipe. For `release`, broken laws of `sound` are added as artifacts."""
     try:
         rows, reasons = rows_of(columns_of(one))
     except FileError as problem:  # the row of a file, whose lists do not fit each other

@@ -55,7 +55,7 @@ class Rows(NamedTuple):
     k: Ints  # [rows]
     noise: Ints  # [rows]: bits of the kinds
     memory: Ints  # [rows]: 1 if a stated fact is asked
-    is_fit: Ints  # [rows]: 1 if shapes and ranges are right; other rows are not looked at
+    is_fit: Ints  # [rows]: 1 if shapes and ranges are right; other rows are not judged
 
 
 class Kinship(NamedTuple):

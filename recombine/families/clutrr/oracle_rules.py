@@ -1,4 +1,4 @@
-"""What follows from what, for the oracle: read off explicit families, not derived like the generator's rules. Do not merge the two."""
+"""The oracle's rules of kinship. They are read off explicit families; the generator derives its rules otherwise. Do not merge the two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INVERSE = (1, 0, 2, 3, 5, 4, 7, 6, 9, 8, 10, 11)
 RISE = (1, -1, 0, 0, 2, -2, 1, -1, 1, -1, 0)
 """Relation -> how many generations above the person such a relative stands."""
 NONE = 11
-_PATCHWORK_HOUSES, _PATCHWORK_CHILDREN = 28, 4
+_PATCHWORK_HOUSES = 28
 
 Births = list[tuple[int, int]]
 Couples = list[tuple[int, int]]
@@ -156,7 +156,7 @@ def _seen(r: _Register) -> NDArray[np.int64]:
 def composition(conventions: bool = True) -> NDArray[np.int64]:
     """[gender of x, of z, of y, relation of z to x, relation of y to z] -> mask of the relations that y may have to x.
 
-    What no three people show is too far apart for any of the words. Without conventions patchwork families are possible too.
+    Combinations that no three people show have no word: y is too far from x. Without conventions, patchwork families are added.
     """
     table = _seen(_whole_families())
     if not conventions:

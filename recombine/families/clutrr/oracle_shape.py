@@ -1,4 +1,4 @@
-"""Before the kernel: are the columns of a row of the right lengths and in range? A row that is not gets a reason, others go on."""
+"""Checks the lengths and ranges of a row's columns before the kernel runs. A bad row gets a reason; the other rows go on."""
 
 from __future__ import annotations
 

@@ -232,14 +232,18 @@ def anonymous(text: str, names: Sequence[str], tokens: Mapping[str, str] | None 
     return found.sub(token, text)
 
 
-def cloze(example: Example, stream: Stream, pool: int = 20) -> dict[str, Any]:
-    """The paper's cloze form: each person becomes a random token of `@entity-0` … `@entity-(pool - 1)`, in all inputs.
+CLOZE_POOL = 20
+"""Entity tokens from which `cloze` draws, as in the paper."""
 
-    A story with more people than the pool has tokens gets a pool of its own size. Which vectors the tokens have (fixed random
-    ones, fresh random ones, or learned ones) is the model's choice.
+
+def cloze(example: Example, stream: Stream) -> dict[str, Any]:
+    """The paper's cloze form: each person becomes a random token of `@entity-0` … `@entity-19`, in all inputs.
+
+    A story with more people than that draws from as many tokens as it has people. The model chooses the vectors of the tokens:
+    fixed random ones, fresh random ones, or learned ones.
     """
     names = list(example.inputs["entities"])
-    numbers = stream.sample(range(max(pool, len(names))), len(names))
+    numbers = stream.sample(range(max(CLOZE_POOL, len(names))), len(names))
     tokens = {name: f"@entity-{number}" for name, number in zip(names, numbers, strict=True)}
     shown = dict(example.inputs)
     shown["story"] = anonymous(str(shown["story"]), names, tokens)

@@ -1,4 +1,4 @@
-"""What a language model is told about CLUTRR: the task, the rules of kinship in words, the story and the question."""
+"""Prompt texts about CLUTRR: the task, the rules of kinship in words, the story and the question."""
 
 from __future__ import annotations
 

@@ -162,13 +162,15 @@ def _arrow(fact: Fact, spots: list[tuple[float, float]]) -> tuple[list[Mark], La
 
 
 _Point = tuple[float, float]
+_PIECES = 64
+"""Straight pieces of a drawn curve."""
 
 
-def _curve(a: _Point, c: _Point, b: _Point, pieces: int = 64) -> list[_Point]:
+def _curve(a: _Point, c: _Point, b: _Point) -> list[_Point]:
     """Points of the quadratic curve from a to b that leans towards c."""
     found = []
-    for i in range(pieces + 1):
-        t = i / pieces
+    for i in range(_PIECES + 1):
+        t = i / _PIECES
         u = 1 - t
         found.append((u * u * a[0] + 2 * u * t * c[0] + t * t * b[0], u * u * a[1] + 2 * u * t * c[1] + t * t * b[1]))
     return found
@@ -337,7 +339,7 @@ def _arrange(world: People, piece: Sequence[int], rows: Sequence[int], x: list[f
         if downwards:
             beside = [x[p] - x[piece[0]] for p in piece]
             if before is not None and max(abs(new - old) for new, old in zip(beside, before, strict=True)) < _STILL:
-                break  # nobody moves any more, but for all of them together
+                break  # the people no longer move relative to each other
             before = beside
         for level in sorted(blocks, reverse=not downwards):
             row = blocks[level]

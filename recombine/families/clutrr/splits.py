@@ -122,7 +122,7 @@ def _own() -> StorySplit:
         "validation": StoryPart("validation", rest, len(ks) * VALIDATION_PER_K, default=False, ks=ks, role="validation"),
         "test": StoryPart("test", held, len(ks) * TEST_PER_K, ks=ks, role="test"),
     }
-    claim = "Training has no story that satisfies a predicate of one's own (--hold-out); the test has only such stories."
+    claim = "Training has no story that satisfies the user's predicate (--hold-out); the test has only such stories."
     return StorySplit(
         HOLD_OUT, claim, parts, recipes=("sound",), axis="composition", hold_out=HoldOut(is_open=True), is_published=False
     )

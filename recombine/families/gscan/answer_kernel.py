@@ -92,7 +92,7 @@ def name_readers(
 
 
 def name_listeners(desk: Any, n: Any, said: Any, sets: Any, same: Any, alike: Any, readers: Any) -> None:
-    """The readers who take another object because they do not hear every word."""
+    """The readers who ignore a word, or take its opposite, and therefore choose another object."""
     everything = index_things(desk.things, n, sets)
     word, color, noun = said[WORD], said[COLOR_WORD], said[NOUN]
     if word != NO_SIZE:

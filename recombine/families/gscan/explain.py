@@ -101,9 +101,9 @@ def _towards(world: World, command: Command, candidates: list[int]) -> Answers:
 
 
 def _without(dropped: str) -> Callable[[World, Command], Answers]:
-    """A reader that does not hear one kind of word: any object that the rest of the phrase fits, the nearest first.
+    """A reader that ignores one kind of word. It takes any object that fits the rest of the phrase, the nearest first.
 
-    Where the word is needless, or the target happens to be the nearest, that reader is right.
+    The reader is right if the word is not needed or if the target happens to be the nearest.
     """
 
     def reader(world: World, command: Command) -> Answers:

@@ -83,7 +83,7 @@ def generate(job: Job) -> Batch:
 
 
 def _held_out(job: Job) -> Batch:
-    """Rows of a split of one's own: from the kernel's tables as far as these settle the predicate, the rest by drawing again."""
+    """Rows of a user's split. The kernel's tables settle the predicate as far as they can; the rest is drawn again."""
     predicate, _, is_exact = settled_by(job)
     return _sound(job) if is_exact else draw(job, predicate, SOURCE, is_wanted=job.part == "test")
 
@@ -123,12 +123,12 @@ def _sound(job: Job) -> Batch:
 
 @lru_cache(maxsize=16)
 def _tables(job: Job, known: tuple[Rule, ...]) -> tuple[NDArray[np.int64], names.Rules]:  # noqa: ARG001 - part of the key
-    """What the kernel takes besides the rows' states; kept, because single rows are asked for again and again."""
+    """The kernel's inputs in addition to the rows' states. They are cached, because callers often ask for single rows."""
     return sound_dials(job), sound_rules(job)
 
 
 SOURCE = Source(_sound, facet_columns)
-"""Where the rows of a split of one's own come from."""
+"""Where the rows of a user's split come from."""
 
 
 def size(job: Job) -> int:
@@ -147,11 +147,11 @@ class Combination(NamedTuple):
 
 
 UNREACHABLE = 2
-"""The bit of verbs, adverbs and directions under which no target shows the wanted predicate."""
+"""The bit for a verb, adverb and direction with which no target can satisfy the wanted predicate."""
 
 
 def combination(job: Job) -> Combination:
-    """What the job's split and part ask for."""
+    """The combinations that the job's split and part ask for."""
     is_test = job.part == "test"
     if job.split != HOLD_OUT:
         return Combination(rules(), bits_kept_from(job.split), bit_of(job.split) if is_test else 0)

@@ -51,7 +51,7 @@ _HELD_OUT_START = re.compile(rf'"({"|".join(HELD_OUT)})"\s*:\s*\[\s*{{')
 
 
 def header(grid_size: int) -> dict[str, Any]:
-    """The members of a document besides its examples: the grammar and the word lists, as the original prints them."""
+    """The members of a document other than its examples: the grammar and the word lists, as the original prints them."""
     words = {
         "intransitive_verbs": ("walk",),
         "transitive_verbs": ("pull", "push"),
@@ -180,7 +180,7 @@ def _meta(section: str, place: str, is_generalization: bool) -> dict[str, Any]:
 
 
 def _example(family: Family, name: str, value: Any, meta: dict[str, Any]) -> Example:
-    """One released record as an example; what it claims besides command, world and actions is kept for the oracle."""
+    """One released record as an example; its other claims are kept for the oracle."""
     if not isinstance(value, dict):
         raise TypeError(f"it is {shown(value)}, not an object")
     command, world = parse_command(value["command"]), read_situation(value["situation"])
@@ -205,7 +205,7 @@ def read_situation(value: Mapping[str, Any]) -> World:
     return read_world(value, [replace(target, role="target"), *things])
 
 
-# --- what the original's models read and write besides ---------------------------------------------------------------
+# --- other files of the original's models ----------------------------------------------------------------------------
 
 
 def vocabularies(examples: Iterable[Example]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -24,7 +24,6 @@ _AHEAD = {"east": (0, 1), "south": (1, 0), "west": (0, -1), "north": (-1, 0)}
 _RIGHT = {"east": "south", "south": "west", "west": "north", "north": "east"}
 _LEFT = {after: before for before, after in _RIGHT.items()}
 _BACK = {"east": "west", "west": "east", "north": "south", "south": "north"}
-_KNOWN = {"walk", "push", "pull", "stay", "turn left", "turn right"}
 
 
 # --- the answer ------------------------------------------------------------------------------------------------------
@@ -177,7 +176,7 @@ def _answer_laws(example: Example, world: World, reading: Reading) -> list[Probl
 
 
 def _field_laws(example: Example, world: World, reading: Reading) -> list[Problem]:
-    """What is stored besides must follow from the rest."""
+    """All other stored fields must follow from command, world and actions."""
     target = world.things[0]
     down, right = target.row - world.row, target.column - world.column
     vertical, horizontal = ("s" if down > 0 else "n" if down < 0 else ""), ("e" if right > 0 else "w" if right < 0 else "")
@@ -216,13 +215,13 @@ def _split_laws(example: Example, reading: Reading) -> list[Problem]:
 
 
 def needless_words(things: tuple[Thing, ...], size: str, color: str, noun: str) -> list[str]:
-    """The words of the phrase without which it still means one object only (superlative reading)."""
+    """The words that can be dropped from the phrase: without such a word it still means at most one object (superlative reading)."""
     variants = {size: ("", color, noun), color: (size, "", noun), noun: (size, color, "")}
     return [word for word, rest in variants.items() if word and len(referents(things, *rest)) < 2]
 
 
 def could_be_meant(things: tuple[Thing, ...], size: str, color: str, noun: str) -> Iterator[int]:
-    """The objects that a phrase with the same kinds of words could mean alone, with every word needed."""
+    """The objects for which some phrase with the same kinds of words has this object as its only referent and needs every word."""
     for i, thing in enumerate(things):
         for word in ("small", "big") if size else ("",):
             parts = (word, thing.color if color else "", thing.shape if noun else "")

@@ -1,4 +1,4 @@
-"""The oracle's laws for a whole batch: rows that break none are told at once, all others go to the plain oracle.
+"""The oracle's laws for a whole batch. It finds the rows that break no law at once; all other rows go to the plain oracle.
 
 Part of the oracle: it shares no code with the generator. Every law of `oracle.validate` is stated here again over arrays. A row
 counts as right only if all of them hold; the plain oracle then says nothing about it either, and a test compares the two. What
@@ -294,7 +294,7 @@ def _replayed(world: World, verb: str, manner: str) -> tuple[str, ...]:
 
 
 def has_right_fields(batch: Batch, sheet: Sheet, moves: Ints) -> Flags:
-    """What is stored besides follows from the rest."""
+    """All other stored fields follow from command, world and actions."""
     down, right = _offsets(sheet)
     target, readings = sheet.things[:, 0], sheet.readings
     names = np.array([["nw", "n", "ne"], ["w", "", "e"], ["sw", "s", "se"]])

@@ -1,4 +1,4 @@
-"""What a released file says about an example besides command, world and actions, derived again.
+"""The claims of a released file about an example, other than command, world and actions, derived again.
 
 Like the oracle, whose part it is, a deliberate second implementation: it shares no code with `native`.
 """
@@ -28,7 +28,7 @@ class Reading:
 
 
 def claim_laws(example: Example, world: World, reading: Reading, true: Mapping[str, Any]) -> list[Problem]:
-    """What a released file says besides."""
+    """The other claims of a released file."""
     claims = example.meta.get("claims")
     if not claims:
         return []

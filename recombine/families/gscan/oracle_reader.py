@@ -23,7 +23,7 @@ def read_any(text: str) -> Reading | None:
 
 
 def reader_of(wording: object) -> Callable[[str], Reading | None]:
-    """What reads the commands of examples with this value of the option `wording`."""
+    """The parser for commands of examples with this value of the option `wording`."""
     return read_any if wording == "natural" else read_command
 
 

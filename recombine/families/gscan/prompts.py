@@ -1,4 +1,4 @@
-"""What a language model is told about gSCAN: the task, the rules in words, the world and the command."""
+"""Prompt texts about gSCAN: the task, the rules in words, the world and the command."""
 
 from __future__ import annotations
 

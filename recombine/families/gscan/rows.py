@@ -27,7 +27,7 @@ COLUMN_SIGN = (1, 1, 0, -1, -1, -1, 0, 1)
 
 
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 12_000, 400
-"""So many interpreted rows take as long as compiling the kernels does, or as loading them from disk does."""
+"""Interpreted rows that take as long as compiling the kernels, and as loading them from disk."""
 SIZE_WORDS, COLOR_WORDS, NOUNS, MANNERS, VERBS = 3, 5, 3, 5, 3
 """How many values each digit of a command's number has, from the last digit on."""
 COMMANDS = SIZE_WORDS * COLOR_WORDS * NOUNS * MANNERS * VERBS

@@ -210,7 +210,7 @@ _SPLITS = (
     ),
     GscanSplit(
         HOLD_OUT,
-        "Training has no example that satisfies a predicate of one's own (--hold-out); the test has only such examples.",
+        "Training has no example that satisfies the user's predicate (--hold-out); the test has only such examples.",
         MappingProxyType(
             {
                 "train": Part("train", "Examples that do not satisfy the predicate.", 100_000),
@@ -259,7 +259,7 @@ def rules() -> tuple[Rule, ...]:
 
 @dataclass(frozen=True)
 class Settled:
-    """What a predicate says of a situation, as a rule; equal ones are equal keys of caches."""
+    """A predicate over situations as a rule. Equal predicates are equal keys of caches."""
 
     predicate: Predicate
 

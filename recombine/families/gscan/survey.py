@@ -82,7 +82,7 @@ def chance(examples: Sequence[Example]) -> dict[str, dict[str, Any]]:
 
 
 def guess_without_command(examples: Sequence[Example]) -> dict[str, float | None]:
-    """By kind of noun phrase: how often a guess is right that knows the world and the kind of phrase, but no word of it."""
+    """By kind of noun phrase: the accuracy of a guess from the world and the kind of phrase, without any word of it."""
     chances: dict[str, list[float]] = defaultdict(list)
     for example in examples:
         phrase, things = example.plan.phrase, example.world.things

@@ -99,7 +99,7 @@ def _made(job: Job, compiled: bool | None = None) -> Batch:
 
 
 SOURCE = Source(_made, facet_columns)
-"""Where the rows of a split of one's own come from."""
+"""Where the rows of a user's split come from."""
 
 
 def words_of(job: Job, making: Making) -> int:

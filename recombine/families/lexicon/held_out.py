@@ -1,7 +1,7 @@
-"""The split of one's own: which test commands a predicate leaves to a part, and which pairs no demonstration shows.
+"""A user's split: the test commands that a predicate leaves to a part, and the pairs that no demonstration shows.
 
-Facets speak of the test command. What they say of it is settled before a task is made; how many demonstrations a task needs is known only
-afterwards, so such rows are drawn again.
+Most facets describe the test command, and they are settled before a task is made. The number of demonstrations is known only afterwards,
+so rows that do not fit it are drawn again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def is_settled(predicate: Predicate) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def fitting(predicate: Predicate, words: int) -> Flags:
-    """Which of the 20,910 commands can satisfy the predicate, in tasks of so many words."""
+    """Which of the 20,910 commands can satisfy the predicate, in tasks of this many words."""
     known = weakened(predicate, is_settled)
     if known is None:
         return np.ones(len(commands()), dtype=np.bool_)
@@ -61,10 +61,10 @@ def _commands(words: int) -> Batch:
 
 @functools.lru_cache(maxsize=64)
 def forbidden(predicate: Predicate) -> Ints:
-    """[13, 13]: which modifier no demonstration says of which verb.
+    """[13, 13], verb by modifier: 1 if no demonstration may have both in one clause.
 
-    A pair is held back if every command in which one clause has both satisfies the predicate, but not every command with the verb and not
-    every command with the modifier. Then the pair, and nothing smaller, is what the split is about.
+    A pair is forbidden under three conditions: every command in which one clause has both satisfies the predicate; not every command with
+    the verb does; not every command with the modifier does. The split is then about the pair, and not about one of its words.
     """
     found = np.zeros((len(MEANINGS), len(MEANINGS)), dtype=np.int64)
     if any(atom.facet not in COMMAND_FACETS for atom in atoms(predicate)):

@@ -1,4 +1,4 @@
-"""What a language model is told about word learning: the task, the rules in words, and one question."""
+"""Prompt texts about word learning: the task, the rules in words, and one question."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def forbidden(making: Making) -> NDArray[np.int64]:
 
 
 def asked(making: Making, words: int) -> NDArray[np.int64]:
-    """The places of the commands that the part asks, for tasks of so many words."""
+    """The places of the commands that the part asks, for tasks of this many words."""
     lengths = table()[1]
     keep: Flags = (lengths >= making.fewest) & (lengths <= making.most) & (distinct() <= words)
     if making.shares:
@@ -143,7 +143,7 @@ _SPLITS: tuple[Split, ...] = (
         {part: ("random", part) for part in ("train", "validation")},
     ),
     ruled_split(
-        HOLD_OUT, "composition", "Training has no test command that satisfies a predicate of one's own (--hold-out); the test has only such ones.",
+        HOLD_OUT, "composition", "Training has no test command that satisfies the user's predicate (--hold-out); the test has only such ones.",
         {
             "train": ("Most of the tasks that do not satisfy the predicate.", Making(SHARES["train"])),
             "validation": ("One share of the tasks that do not satisfy the predicate.", Making(SHARES["validation"])),

@@ -176,7 +176,7 @@ LILGYM: LilGymFamily = LilGymFamily()
 def check_statement(
     statement: str, text: str, kind: Kind, labelled: Iterable[tuple[Scene, bool]] = (), horizon: int = 11
 ) -> StatementCheck:
-    """Check a statement of one's own with its program; see `audit.check_statement`."""
+    """Check a user's statement with its program; see `audit.check_statement`."""
     from recombine.families.lilgym import audit
 
     return audit.check_statement(statement, text, kind, labelled, horizon)

@@ -133,7 +133,7 @@ def is_invariant(example: Example) -> bool:
         return False
 
 
-# --- one's own statement ---------------------------------------------------------------------------------------------
+# --- a user's statement ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class StatementCheck:
 def check_statement(
     statement: str, text: str, kind: Kind, labelled: Iterable[tuple[Scene, bool]] = (), horizon: int = HORIZON
 ) -> StatementCheck:
-    """Check a statement of one's own with its program.
+    """Check a user's statement with its program.
 
     Types and faults; constant or not over hundreds of varied scenes; whether it can be made true from scratch within the
     horizon (proved for TOWER, searched for SCATTER); agreement with labelled scenes. Says nothing about the English, nor

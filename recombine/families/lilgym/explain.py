@@ -23,7 +23,7 @@ from recombine.keys import state
 MAX_STEPS = 60
 MAX_TEXT = 110
 SEARCH_COMPILED_FROM, SEARCH_LOADED_FROM = 800, 20
-"""So many examples take the interpreted search as long as compiling it does, and as long as loading it does."""
+"""Examples for which the interpreted search takes as long as compiling it, and as loading it."""
 
 
 def explain(example: Example) -> Explanation:
@@ -47,13 +47,11 @@ def explain(example: Example) -> Explanation:
 # --- the proof -------------------------------------------------------------------------------------------------------
 
 
-def trace(compiled: Program, scene: Scene) -> list[str]:
-    """The value of every part of a program on a scene, innermost first; lambdas are shown for each element."""
-    return traced(compiled, scene)[0]
-
-
 def traced(compiled: Program, scene: Scene) -> tuple[list[str], bool]:
-    """`trace`, and the program's value."""
+    """The value of every part of a program on a scene, as lines, and the program's value.
+
+    Innermost parts come first. A lambda is shown for each element.
+    """
     lines: list[str] = []
     run = _Run(reference.laid_out(scene), _FUEL)
     _Tracer(compiled.text, run, lines).value(compiled.tree, _NOTHING, 0)
@@ -140,7 +138,7 @@ class _Tracer:
 
 _TOLD = frozenset({"call", "and", "or", "not", "compare"})
 _FUEL = 5 * reference.FUEL
-"""Steps of a trace, which looks at the elements one by one besides."""
+"""Most steps of a trace. A trace also shows the elements one by one."""
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -207,7 +205,7 @@ def _truth_answer(reading: Program, scene: Scene) -> str | None:
 
 
 def _edit_answers(found: Mapping[str, Program], example: Example) -> dict[str, str | None]:
-    """For each reader a plan that it would be content with; None if none is found quickly."""
+    """For each reader a plan that solves the task as this reader understands it. Readers without a plan found quickly have None."""
     try:
         return _plans(found, example)
     except ProgramError:  # a reading that fails on some scene spoils the common run, not the others

@@ -1,4 +1,4 @@
-"""What a statement speaks of: the facets of an example, and the phenomena of the annotated corpus.
+"""The facets of an example (a lilGym statement), and the phenomena of the annotated corpus.
 
 Facets are read off the program, so that published examples have them as well as ours. `CORPUS` says how often the annotated
 programs show each phenomenon.
@@ -188,7 +188,7 @@ def facet_values(example: Example) -> dict[str, Value | tuple[Value, ...]]:
 
 
 def statement_columns(statement: Statement, names: Iterable[str], words: int) -> dict[str, Column]:
-    """The facets of one statement, said in so many words, as columns of one row, before it has a scene."""
+    """The facets of one statement, said in this many words, as columns of one row, before it has a scene."""
     known: dict[str, Column] = {
         "scene": [statement.kind],
         "words": np.array([words]),

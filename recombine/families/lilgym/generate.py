@@ -64,7 +64,7 @@ SCENES, WORDS = 1, 3
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a job asks for, besides its rows."""
+    """The settings of a job, without its rows."""
 
     kind: Kind
     start: Start

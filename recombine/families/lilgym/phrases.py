@@ -203,7 +203,7 @@ BOXES = choice(
 CONTAINS = choice({"contains": 60, "has": 25, "holds": 15})
 ONLY = choice({"only {n}": 45, "nothing but {n}": 35, "{n} and nothing else": 20})
 COLORS_OF = choice({"{many} of {q}": 55, "{q}": 30, "{many} in {q}": 15})
-"""What a box has so many colours of."""
+"""Wordings of "this many colours of these items", said of a box."""
 TALL = choice({"have": 80, "tall": 12, "high": 8})
 """How a tower's number of blocks is said."""
 AND = choice({"and": 93, "and also": 7})

@@ -47,7 +47,6 @@ RELATIONS: dict[str, tuple[str, str]] = {
     "no_contact": ("touches no", "get_touching({v})"),
 }
 """Relation -> how it is said, and the items to which it holds (`no_contact`: to none of them). The last two are SCATTER's."""
-CONTACTS = ("contact", "no_contact")
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Has:
-    """Of a box: it has so many of these."""
+    """Of a box: it has this many of these."""
 
     quantifier: Quantifier
     number: int
@@ -99,7 +98,7 @@ class HasOnly:
 
 @dataclass(frozen=True)
 class HasVariety:
-    """Of a box: its items are of so many colours (shapes, sizes)."""
+    """Of a box: its items are of this many colours (shapes, sizes)."""
 
     quantifier: Quantifier
     number: int
@@ -111,7 +110,7 @@ Condition = Has | HasOnly | HasVariety
 
 @dataclass(frozen=True)
 class Items:
-    """There are so many of these."""
+    """There are this many of these."""
 
     quantifier: Quantifier
     number: int
@@ -120,7 +119,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Boxes:
-    """There are so many boxes (towers) with these one or two properties; `plain`: TOWER's boxes, which may be empty."""
+    """There are this many boxes (towers) with these one or two properties; `plain`: TOWER's boxes, which may be empty."""
 
     quantifier: Quantifier
     number: int
@@ -153,7 +152,7 @@ class AllSame:
 
 @dataclass(frozen=True)
 class Variety:
-    """So many different colours (shapes, sizes) occur among these."""
+    """This many different colours (shapes, sizes) occur among these."""
 
     quantifier: Quantifier
     number: int

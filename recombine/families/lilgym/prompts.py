@@ -1,4 +1,4 @@
-"""What a language model is told about lilGym: the scene, the statement, what is asked, and how statements are meant.
+"""Prompt texts about lilGym: the scene, the statement, what is asked, and how statements are meant.
 
 A scene is rebuilt from an example's `inputs`, so that nothing else (the program behind the statement) can be told.
 """

@@ -1,6 +1,6 @@
-"""What a careless reader takes a statement for: another program, made from the right one.
+"""Careless readings of statements. Each careless reader has a program of its own, made from the right one.
 
-`explain` works out what each reader would answer, and `score` names the reader whose answer was given.
+`explain` computes the answer of each reader. `score` names the reader whose answer was given.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ def _plain(text: str) -> str:
 
 
 def _letters(width: int) -> int:
-    """How many letters of the built-in font are sure to fit into so many pixels."""
+    """How many letters of the built-in font are sure to fit into this many pixels."""
     return max(4, int(width / 6.2))
 
 

@@ -30,7 +30,6 @@ SIZES = (10, 20, 30)
 """In pixels, by size index; items hold the pixels, actions the index."""
 SIZE_NAMES = ("small", "medium", "big")
 BOX_NAMES = ("left", "middle", "right")
-YELLOW, BLACK, BLUE = 0, 1, 2
 CIRCLE, SQUARE, TRIANGLE = 0, 1, 2
 
 BOX_SIDE = 100

@@ -52,12 +52,12 @@ def has_held_quantifier_relation(statement: Statement) -> bool:
 
 
 def is_deep(statement: Statement) -> bool:
-    """Whether its quantifiers are nested as deeply as only the test part nests them."""
+    """Whether its quantifiers are nested so deeply that the statement belongs to the test part."""
     return statement.depth >= DEEP[statement.kind]
 
 
 def is_long(statement: Statement) -> bool:
-    """Whether its plain wording has as many words as only the test part's sentences have; the other wordings follow it."""
+    """Whether its plain wording has so many words that the statement belongs to the test part. Its other wordings go with it."""
     return statement.words >= LONG[statement.kind]
 
 
@@ -100,7 +100,7 @@ STATED = frozenset({"scene", "words", "depth", "phenomenon", "color", "shape", "
 
 @functools.cache
 def predicate_of(text: str) -> tuple[Predicate, frozenset[str]]:
-    """What a split of one's own holds out, and the facets it names; an error if they are not facets of statements."""
+    """The predicate of a user's split and the facets that it names; an error if they are not facets of statements."""
     predicate = parse(text, _facets(), "lilgym")
     names = frozenset(atom.facet for atom in atoms(predicate))
     for name in sorted(names - STATED):
@@ -114,7 +114,7 @@ def predicate_of(text: str) -> tuple[Predicate, frozenset[str]]:
 
 @functools.cache
 def held_out_by(text: str) -> Callable[[Statement, int], bool]:
-    """The rule of a split of one's own: whether a statement, said in so many words, satisfies the predicate."""
+    """The rule of a user's split: whether a statement, worded with this number of words, satisfies the predicate."""
     from recombine.families.lilgym.facets import statement_columns
 
     predicate, names = predicate_of(text)
@@ -126,7 +126,7 @@ def held_out_by(text: str) -> Callable[[Statement, int], bool]:
 
 
 def speaks_of_words(text: str) -> bool:
-    """Whether a predicate speaks of the number of words, which wordings change."""
+    """Whether a predicate uses the number of words, which depends on the wording."""
     return bool(text) and "words" in {atom.facet for atom in atoms(parse(text, _facets(), "lilgym"))}
 
 
@@ -204,7 +204,7 @@ SPLITS: dict[str, Split] = {
         replace(
             embedded(
                 HOLD_OUT,
-                "Training has no statement that satisfies a predicate of one's own (--hold-out); the test has only such statements.",
+                "Training has no statement that satisfies the user's predicate (--hold-out); the test has only such statements.",
                 "composition", None, "Statements that do not satisfy the predicate.", "Statements that satisfy the predicate.",
             ),
             is_published=False,

@@ -103,7 +103,7 @@ def explaining(desk: Any, n: Any, grid: Any, verb: Any, adverb: Any, given: Any,
 
 
 def is_done(desk: Any, n: Any, grid: Any, verb: Any, adverb: Any, given: Any, gold: Any, row: Any) -> Any:
-    """1 if the answer is what somebody does who finds the target but does this with it."""
+    """1 if the answer is the plan of a reader who finds the target but follows this verb and adverb, else 0."""
     m = plan_to(desk, grid, 0, verb, adverb)
     if is_same(desk.out, m, gold.codes, gold.offsets[row], gold.offsets[row + 1]):
         return 0

@@ -20,7 +20,7 @@ LEAN = True
 NO, MAYBE, YES = 0, 1, 2
 """Whether a condition holds, as far as is known."""
 B1_SHARE = 10
-"""One in so many sets of three phrases is held out from two-clause commands."""
+"""One in this many sets of three phrases is held out from two-clause commands."""
 SPELL_ADVERB, SPELL_THAT, SPELL_AND, SPELL_A, SPELL_THE, SPELL_PHRASE = 2, 7, 13, 19, 20, 21
 """Where the kinds of text pieces begin (`plan.spellings`)."""
 

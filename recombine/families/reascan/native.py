@@ -52,14 +52,14 @@ INPUT_WORDS = tuple(
 HELD_OUT = ("a1", "a2", "a3", "b1", "b2", "c1", "c2")
 VOCABULARY_FILES = ("training_input_vocab.txt", "training_target_vocab.txt")
 VOCABULARY_ROWS = 2_000
-"""Word frequencies are counted in so many rows; the original's models do not use them."""
+"""Word frequencies are counted in this many rows; the original's models do not use them."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def header(grid_size: int) -> dict[str, Any]:
-    """The members of a document besides its examples."""
+    """The members of a document other than its examples."""
     return {
         "grid_size": grid_size,
         "type_grammar": "ReaSCAN-Grammer",
@@ -299,7 +299,7 @@ def held_out_by(path: Path) -> str:
 
 
 def read_record(family: Family, name: str, value: Any, section: str, place: str) -> Example:
-    """One released record as an example; what it claims besides command, world and actions is kept under meta["claims"]."""
+    """One released record as an example; its other claims are kept under meta["claims"]."""
     if not isinstance(value, dict):
         raise TypeError(f"it is {shown(value)}, not an object")
     text = str(value["command"]).replace(",", " ")
@@ -335,7 +335,7 @@ def read_situation(value: Mapping[str, Any], mentioned: int) -> World:
     return read_world(value, things)
 
 
-# --- what the original's models read and write besides ---------------------------------------------------------------
+# --- other files of the original's models ----------------------------------------------------------------------------
 
 
 def vocabularies(batch: Batch) -> tuple[dict[str, Any], dict[str, Any]]:

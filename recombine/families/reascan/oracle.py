@@ -158,7 +158,7 @@ def validate(example: Example) -> list[Problem]:
 
 
 def _written_problems(example: Example) -> Iterator[Problem]:
-    """What a released file says besides command, world and actions must follow from them."""
+    """Everything else that a released file says must follow from command, world and actions."""
     written = example.meta.get("claims")
     if written is None:
         return
@@ -269,7 +269,7 @@ def _strategy_problems(world: World, said: Said, example: Example) -> Iterator[P
 
 
 def _is_catch(role: str, code: int, recipe: str) -> bool:
-    """Whether an object of this role can be there for this reader."""
+    """Whether an object of this role can be a distractor against the reader with this code."""
     if recipe != "sound" or role in ("target", "pivot", "random"):
         return code == -1 and role in ROLES
     if role == "isomorphism":
@@ -281,8 +281,8 @@ def _is_catch(role: str, code: int, recipe: str) -> bool:
 def _flag_bounds(roles: Sequence[str], nouns: int, recipe: str) -> dict[str, tuple[bool, bool]]:
     """For each strategy: whether its flag may be true, and whether it must be.
 
-    A flag of `release` says that a whole group found its place. Whether one of several groups is whole cannot be seen if
-    objects are missing, nor whether all size contrasts are there.
+    A flag of `release` says that a whole group of distractors was placed. Two things cannot be derived from the world: whether one of
+    several groups is complete if objects are missing, and whether all size contrasts are there.
     """
     counted = {name: roles.count(name) for name in ("relation", "attribute", "isomorphism", "random")}
     if recipe == "sound":

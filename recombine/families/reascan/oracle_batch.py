@@ -27,7 +27,7 @@ Bools = NDArray[np.bool_]
 
 KERNEL_NAME = "recombine.families.reascan.oracle_kernel"
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 8_000, 400
-"""So many interpreted rows take as long as compiling the kernels does, or as loading them from disk does."""
+"""Interpreted rows that take as long as compiling the kernels, and as loading them from disk."""
 ACTIONS = ("walk", "push", "pull", "stay", "turn left", "turn right")
 COLORS = ("red", "blue", "green", "yellow")
 SHAPES = ("circle", "cylinder", "square", "box")

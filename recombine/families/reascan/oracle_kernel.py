@@ -26,7 +26,7 @@ REFERENT, DETERMINER, BINDING, ACTIONS, READING, SIZES, NEED, MARK, REPLAY, SHAR
 SIZE_WORD, COLOR_WORD, HEAD, PARENT, RELATION, IS_THE = 0, 1, 2, 3, 4, 5
 """Columns of a phrase: size word 0–2 (none, small, big), colour and head -1 if open, box 3, relation 0–5 (inside 5)."""
 THING_SIZE, THING_COLOR, THING_SHAPE, THING_ROW, THING_COLUMN = 0, 1, 2, 3, 4
-IS_BOX, IS_INSIDE = 3, 5
+IS_BOX = 3
 MOST_MARKS, MOST_NOUNS = 64, 9
 SWAP_FROM, NOUNS_CODE = 64, 8
 """An isomorphic decoy catches reader 64 + 8 * a + b, who swaps a word between nouns a and b."""
@@ -150,7 +150,7 @@ def completes(
 
 
 def fits_here(world: Ints, said: Ints, gone: Ints, can_share: bool, choice: Ints, truth: Ints, j: int) -> Any:
-    """Whether phrase j's present choice is true of it, related to its parent's, and nobody else's."""
+    """Whether the object chosen for phrase j fits it, has its relation to the parent's object, and, unless phrases may share one, is not chosen earlier."""
     if truth[j, choice[j]] == 0:
         return False
     for e in range(j):

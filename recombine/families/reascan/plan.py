@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from recombine.errors import BadOption, UsageError, shown
 from recombine.grid import wording
 from recombine.grid.codes import ADVERBS, COLORS, RELATIONS, SHAPES, SIZE_WORDS, VERBS
-from recombine.grid.matching import Description, Phrase, admits
+from recombine.grid.matching import Description, Phrase, admits, phrase_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,12 +108,6 @@ def phrase_code(phrase: Phrase) -> int:
     color = COLORS.index(phrase.color) + 1 if phrase.color else 0
     shape = SHAPES.index(phrase.shape) + 1 if phrase.shape else 0
     return (SIZE_WORDS.index(phrase.size) * 5 + color) * 5 + shape
-
-
-def phrase_of(code: int) -> Phrase:
-    """The phrase with this number."""
-    size, color, shape = code // 25, code // 5 % 5, code % 5
-    return Phrase(SIZE_WORDS[size], COLORS[color - 1] if color else "", SHAPES[shape - 1] if shape else "")
 
 
 def may_be_root(phrase: Phrase, widths: Sequence[int]) -> bool:

@@ -72,7 +72,7 @@ SCHEMA: Mapping[str, ColumnType] = MappingProxyType(
         "strategy": "list<int8>",
     }
 )
-"""`object_catches`: the code of the reader whom a decoy is there to catch, -1 for none (see `explain.reader_name`);
+"""`object_catches`: the code of the reader that a decoy catches, -1 for none (see `explain.reader_name`);
 `spare_words`: codes of words and clauses that are not needed; `strategy`: what the release recipe notes down (see `release`)."""
 LIMITS: Mapping[int, int] = MappingProxyType({1: 16, 2: 16, 3: 20, 4: 24})
 """Most objects in a world by the number of phrases; 28 beyond."""

@@ -80,7 +80,7 @@ MIX: tuple[tuple[Widths, int], ...] = ((PATTERNS["simple"], 1), (PATTERNS["one_c
 """The patterns of mixed splits and their weights: the released numbers of commands, 675 : 2,025 : 3,375."""
 CROWD = (12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
 CROWD_SHARES = (2, 7, 17, 33, 63, 72, 89, 107, 115, 126, 131, 126, 112)
-"""How often worlds of `all` and its test sets have so many objects, in thousandths: what three clauses need by themselves."""
+"""Share of the worlds of `all` and its test sets with each number of objects, in thousandths. Worlds of three clauses have these by themselves."""
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def rule_of(split: str, part: str, c2_relations: str = "paper") -> Rule:
     if split == ALL or about.is_test_of_all:
         others = tuple(s.shows for s in SPLITS.values() if s.is_test_of_all and s.name != split and s.shows)
         own = (shows,) if shows else ()
-        # Three clauses take as many objects as they need: CROWD is how many that are.
+        # Worlds of three clauses take the objects that they need. CROWD is the distribution of these counts.
         has_room = about.patterns != _pattern("three_clauses")
         return Rule(about.patterns, own, others, is_hashed=split == ALL, is_matched=has_room)
     is_test = part == "test"
@@ -424,7 +424,7 @@ _SPLITS = (
     replace(
         _novel(
             HOLD_OUT,
-            "Training has no example that satisfies a predicate of one's own (--hold-out); the test has only such examples.",
+            "Training has no example that satisfies the user's predicate (--hold-out); the test has only such examples.",
             ("Examples that do not satisfy the predicate.", "Examples that satisfy the predicate."),
             "composition",
         ),

@@ -17,7 +17,7 @@ from recombine.grid.draw import FAINT, INK, PAPER
 from recombine.grid.world import World
 
 NECESSITY_SAMPLE = 400
-"""Necessity is judged on so many examples at most, spread evenly over the file."""
+"""Necessity is judged on this many examples at most, spread evenly over the file."""
 _STRATEGIES = ("relation", "attribute", "isomorphism", "random")
 _BAR = "#4a7bd8"
 

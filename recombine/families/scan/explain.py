@@ -1,4 +1,4 @@
-"""The derivation, step by step; and the shortcut readers, each of whom misreads commands in one way.
+"""The derivation, step by step; and the shortcut readers, each of which misreads commands in one way.
 
 A reader is a wrong interpreter: what it makes of a clause, and how it joins two. For SCAN its answer is what it reads in the
 command. For NACS it is a command in which it reads the given actions; a wrong command therefore names every reader for whom

@@ -33,7 +33,7 @@ FEATURES: Mapping[str, ColumnType] = {
     "readings": "int32",
     "leak_free": "bool",
 }
-"""Columns besides the command and the actions.
+"""Columns other than the command and the actions.
 
 `template`: the command without its verbs and sides. `repeats`: 3 with a `thrice`, 2 with a `twice`, else 1. `readings`: how
 many commands mean these actions. `leak_free`: no row that a model has learnt from (train for test, fit for validation) means

@@ -97,7 +97,7 @@ HELD_OUT_PHRASES = {
     "filler2": ("jump around right", "(?:run|jump) around right"),
     "filler3": ("jump around right", "jump around right"),
 }
-"""What a test command holds, and what no train command holds; the same with `turn` is in neither set."""
+"""Split -> (phrase that every test command holds, phrase that no train command holds). Such phrases with `turn` are in neither set."""
 FEW_SHOT_ANOMALIES = {(32, 3): 31, (64, 1): 61, (64, 2): 61, (64, 3): 63, (64, 4): 62, (64, 5): 60}
 HELD_WITH_JUMP = (1_277, 157)
 """Rows that leave train for validation in the jump splits: of those that stand once, and copies of a single repeated one."""
@@ -230,7 +230,7 @@ def read_facets(command: str) -> dict[str, str | int | bool | tuple[str | int | 
 
 @dataclass(frozen=True)
 class ByPredicate:
-    """The claim of a split of one's own: the test has the commands of which the row's predicate is true, training the others."""
+    """The claim of a user's split: the test has the commands that satisfy the row's predicate, and training has the others."""
 
     def of(self, text: str) -> Membership:
         """The claim for one predicate."""

@@ -23,7 +23,7 @@ REPEATS = ("", "twice", "thrice")
 CONJUNCTIONS = ("", "and", "after")
 
 ACTS = {"walk": "W", "look": "L", "run": "R", "jump": "J", "turn": ""}
-"""The letter of each verb; `turn` does nothing besides the turning that its side says."""
+"""The letter of each verb; `turn` adds no action to the turn of its side."""
 TURNS = {"": "", "left": "<", "right": ">"}
 STYLES = {
     "file": {"W": "I_WALK", "L": "I_LOOK", "R": "I_RUN", "J": "I_JUMP", "<": "I_TURN_LEFT", ">": "I_TURN_RIGHT"},

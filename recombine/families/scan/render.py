@@ -172,7 +172,7 @@ def _shape(number: int, act: Act, start: Point, end: Point) -> str:
     dx, dy = (x1 - x0) / length, (y1 - y0) / length
 
     def beside(along: float, across: float) -> str:
-        """A point of the line, so many pixels from its start and to its right."""
+        """A point of the line, this many pixels from its start and to its right."""
         return f"{x0 + dx * along - dy * across:g} {y0 + dy * along + dx * across:g}"
 
     aside, bend, half = 3.5 * act.before, 14 if act.letter == "J" else 0, length / 2

@@ -42,7 +42,7 @@ def score_actions(example: Example, answer: str) -> Score:
 
 
 def score_command(example: Example, answer: str) -> Score:
-    """NACS: right iff the command is in the grammar and means the actions; a mistake is a reader for whom it would."""
+    """NACS: right iff the command is in the grammar and means the actions. A mistake is named after a reader for whom the command means them."""
     line = words(answer)
     place = None if line is None else places().get(line)
     if place is None:

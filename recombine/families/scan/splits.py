@@ -397,7 +397,7 @@ def _own() -> ScanSplit:
     return replace(
         divide(
             HOLD_OUT,
-            "Training has no command that satisfies a predicate of one's own (--hold-out); the test has only such commands.",
+            "Training has no command that satisfies the user's predicate (--hold-out); the test has only such commands.",
             train="The commands that do not satisfy the predicate.",
             test="The commands that satisfy the predicate.",
             rule=held_out_by(str(OPTION.default)), axis="composition",
@@ -445,11 +445,11 @@ SPLITS: Mapping[str, ScanSplit] = {split.name: split for split in (*_splits(), *
 # --- the rows --------------------------------------------------------------------------------------------------------
 
 LEARNT = {"test": "train", "validation": "fit"}
-"""The part that a model has learnt from when it meets this part."""
+"""Part -> the part that a model learns from before it is tested on this one."""
 
 
 def leak_free(tested: Ints, trained: Ints) -> Mask:
-    """Which of the tested commands mean something that no trained command means."""
+    """Which of the tested commands have a meaning (an action sequence) that no trained command has."""
     meaning = corpus().meaning
     seen = np.zeros(int(meaning.max()) + 1, np.bool_)
     seen[meaning[trained]] = True

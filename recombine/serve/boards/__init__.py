@@ -1,4 +1,4 @@
-"""Boards: how a person looks at an example and answers it with hands. One file for each kind of world.
+"""Boards: how a person sees an example and answers it. One file for each kind of world.
 
 A board's state is the answer so far, as text; the server keeps nothing between two requests. `act` takes one event (a key, a
 click, a drag, a button, a small form) and gives the next state. Places are in the units of the board's own SVG. The same buttons

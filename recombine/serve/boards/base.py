@@ -13,7 +13,7 @@ from recombine.core import Example
 from recombine.errors import UsageError, shown
 
 MARK = "#7048e8"
-"""The colour of a ring around what a step of the proof names."""
+"""The colour of rings around objects that a step of the proof names."""
 MOST_STATE = 20_000
 """Longest state, in characters."""
 
@@ -71,7 +71,7 @@ class Board(Protocol):
         """(next state, a sentence where something is to be told)."""
 
     def question(self, example: Example) -> str:
-        """The item in words, without what gives the answer away."""
+        """The item in words, without its answer."""
 
     def picture(self, example: Example, answer: str | None, proof: Sequence[str]) -> str:
         """An SVG for people: what an answer does in the world.

@@ -14,7 +14,6 @@ from recombine.families.lilgym.render import HEIGHT, STRIDE, WIDTH, svg
 from recombine.families.lilgym.scene import BOX_NAMES, BOX_SIDE, CIRCLE, COLORS, SHAPES, SIZE_NAMES, SIZES, SQUARE, Item, Scene
 from recombine.serve.boards.base import MARK, Button, Field, Form, View, labelled, places, unknown
 
-STEP = GRIDS["19x5"][2]
 PALETTE_TOP = HEIGHT + 12
 FULL_HEIGHT = {"tower": PALETTE_TOP + 34, "scatter": PALETTE_TOP + 88}
 FILLS = ("#faff00", "#000000", "#0f83ff")
@@ -257,7 +256,7 @@ def _removal(setting: Setting, scene: Scene, item: Item) -> Edit:
 
 
 def _edits_told(proof: Sequence[str]) -> int:
-    """How many edits a proof has come to. The lines before `So the statement is` speak of the scene as it is given."""
+    """The number of edits that the proof has reached. The lines before `So the statement is` describe the given scene."""
     start = next((number for number, line in enumerate(proof) if line.startswith(VERDICT)), len(proof))
     return sum(not line.startswith("STOP") for line in proof[start + 1 :])
 

@@ -16,7 +16,7 @@ Status = Literal["unique", "ambiguous", "impossible", "true", "false"]
 
 @dataclass(frozen=True)
 class Word:
-    """A word or clause of what is said: whether it is needed, and what would be meant without it."""
+    """A word or clause of a command: whether it is needed, and the referents without it."""
 
     text: str
     is_needed: bool
@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Saved:
-    """A file of one's own: its name and its text, in the layout that `recombine audit` reads."""
+    """A file for the user to keep: its name and its text, in the layout that `recombine audit` reads."""
 
     name: str
     text: str

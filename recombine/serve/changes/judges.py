@@ -1,4 +1,4 @@
-"""What the oracles of the grid families say about a command in a world. Only their oracles are asked, never their generators."""
+"""The verdict of a grid family's oracle on a command in a world. Generators take no part in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study asks: its settings, checked, and its items, drawn so that the same settings give the same items."""
+"""The design of a study: its checked settings, and its items. The same settings give the same items."""
 
 from __future__ import annotations
 

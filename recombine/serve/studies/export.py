@@ -1,4 +1,4 @@
-"""What comes out of a study: answers that `evaluate` reads, templates that `generate` reads, and the paper's Table 5 beside ours."""
+"""The files of a study: answers that `evaluate` reads, templates that `generate` reads, and the paper's Table 5 beside ours."""
 
 from __future__ import annotations
 

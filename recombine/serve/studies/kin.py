@@ -1,4 +1,4 @@
-"""Stories about families, written and reviewed by people: what they are shown, and the checks that a machine makes first."""
+"""Stories about families, written and reviewed by people: the texts that they see, and the checks that a program makes first."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def shown(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def faults(content: Mapping[str, Any], text: str) -> list[str]:
-    """What a machine finds wrong with a story, in sentences for its author; empty if reviewers may see it."""
+    """Problems of a story that a program finds, as sentences for its author; empty if reviewers may see the story."""
     names = list(content["names"])
     found = []
     if not SHORTEST <= len(text) <= LONGEST:

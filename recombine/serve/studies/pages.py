@@ -1,4 +1,4 @@
-"""What researchers and participants see of a study. A participant knows one link; a researcher sees everything but the codes."""
+"""The pages of a study for researchers and participants. A participant knows one link; a researcher sees everything but the codes."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ async def withdraw_page(request: Request) -> Response:
         return page(request, "withdraw.html", link=link, is_known=bool(person), is_gone=False)
     code = person or visit_of(request).form.get("code", "").strip()
     if not code or not await work(request, store.is_person, code, link.study):
-        raise UsageError("this code belongs to nobody in this study.")
+        raise UsageError("no participant of this study has this code.")
     await work(request, store.withdraw, code)
     response = page(request, "withdraw.html", link=link, is_known=False, is_gone=True)
     response.delete_cookie(_cookie(link), path="/take/")

@@ -20,8 +20,6 @@ from typing import Any
 from recombine.errors import FileError, UsageError, shown
 
 VERSION = 1
-ROLES = ("answer", "write", "review", "state")
-"""What a link asks for: answers to examples, stories, reviews of stories, statements with programs."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS study (
   id TEXT PRIMARY KEY, title TEXT NOT NULL, settings TEXT NOT NULL, created REAL NOT NULL);
@@ -187,7 +185,7 @@ class Store:
         """The link with this token; an unknown one is an error that does not say which exist."""
         found = self._rows("SELECT token, study, role, grp FROM link WHERE token = ?", token)
         if not found:
-            raise UsageError("this link does not lead to a study; ask whoever sent it.")
+            raise UsageError("this link does not lead to a study; ask the person who sent it.")
         return Link(*found[0])
 
     def counts(self, study: str) -> dict[str, int]:
@@ -226,7 +224,7 @@ class Store:
     # --- offers ------------------------------------------------------------------------------------------------------
 
     def offer(self, person: str, link: Link, most: int, reviewers: int) -> Offer | None:
-        """What the person is asked now: the open offer, or a new one; None if they are done. Nobody is offered an item twice."""
+        """What the person is asked now: the open offer, or a new one; None if they are done. No person gets an item twice."""
         with self._change() as db:
             open_ = self._open(db, person, link)
             if open_ is not None:

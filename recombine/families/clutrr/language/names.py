@@ -74,7 +74,7 @@ NAMES: tuple[tuple[str, ...], tuple[str, ...]] = (
 """(female names, male names), in the order of the gender codes, each sorted."""
 
 MIN_NAMES = 64
-"""A list of one's own needs this many of each gender, so that long stories never run out."""
+"""A user's list needs this many names of each gender, so that long stories never run out of names."""
 
 _NAME = re.compile(r"[A-Z][A-Za-z]{1,19}")
 

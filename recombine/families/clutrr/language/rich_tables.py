@@ -83,7 +83,7 @@ def fits(frame: RichFrame, genders: Sequence[int]) -> bool:
 
 
 def _described(ops: Sequence[store.Op], i: int) -> int:
-    """Whom `Y, his aunt` describes, where the pronoun stands at place i; -1 if nobody."""
+    """The person that a phrase such as `Y, his aunt` describes, with the pronoun at place i; -1 if there is no such phrase."""
     if i < 2 or i + 2 >= len(ops) or ops[i - 1].text != ", " or ops[i - 2].kind != NAME or ops[i + 2].kind < FLAVOURED:
         return -1
     return ops[i - 2].a if ops[i + 2].b == ops[i - 2].a else -1

@@ -74,8 +74,8 @@ def grow_tree(levels: int, low: int, high: int, marriage: float, stream: Stream)
 def closure(tree: Tree) -> dict[Edge, int]:
     """Every pair that the rules relate -> its first derived relation, in the order of derivation.
 
-    Edges are visited in index order, after one visit to (3, 0): the released table, which all released rows agree with, has
-    the second child's spouse as the root's child-in-law, and of the orders tried this is the one that yields it.
+    Edges are visited in index order, after one visit to (3, 0). In the released table, with which all released rows agree, the second
+    child's spouse is the root's child-in-law. Of the orders that we tried, only this one gives that result.
     """
     found: dict[Edge, int] = {}
     for (person, spouse), born in zip(tree.couples, tree.children, strict=True):

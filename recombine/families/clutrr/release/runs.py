@@ -147,7 +147,10 @@ class Run:
         return list(zip(whole.tolist(), map(tuple, words[paths[whole]].tolist()), strict=True))
 
     def _balanced(self, found: dict[Clause, list[Any]]) -> dict[Clause, list[Any]]:
-        """Of every clause as many as of the rarest; with `equal`, only the clauses that have the fewest puzzles so far."""
+        """A sample with equally many puzzles of every clause: as many as the rarest clause has.
+
+        With `equal`, only the clauses with the fewest puzzles so far take part.
+        """
         if not found:
             return {}
         rarest = min(len(own) for own in found.values())

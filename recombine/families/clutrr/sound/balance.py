@@ -29,15 +29,15 @@ SHARES: dict[int, tuple[int, ...]] = {
     4: (2, 2, 2, 5, 5, 5, 5, 5, 3, 5, 5),
     5: (5, 5, 2, 3, 5, 5, 3, 3, 5, 5, 3),
 }
-"""k -> how often each neutral relation is asked, in quarters of an even share; at other k all are asked evenly, 4.
+"""k -> how often stories ask each neutral relation, in quarters of an even share. At other k every relation has 4 quarters.
 
-Paths of four and five facts prove some relations in so few ways that their ends give them away. Asking those down to half as often
-takes 4 and 7 points from the reader of the ends, and gives one to the reader who always says the commonest word. (At k = 3 it
-would not take the reader near chance either, and would cost variety.)"""
+Only few paths of four or five facts prove some relations, so the ends of a path give these away. Stories ask for them down to half as
+often. This lowers the accuracy of the reader of the ends by 4 and 7 points (k = 4 and 5). It raises the accuracy of the reader who
+always gives the most common word by one point. At k = 3 such weights would leave the reader far above chance and would cost variety."""
 EVEN = (4,) * 11
 LISTED_K = 5
-"""Up to this k the clauses are listed one by one. Beyond, the ends are those that the grammar allows, but for the few that no five
-words can have either without meeting somebody twice; what is left has clauses on both sides of the hold-out."""
+"""Up to this k the clauses are listed one by one. For larger k the ends are those that the grammar allows, without the few that no
+clause of five words between different people has. All other ends have clauses on both sides of the hold-out."""
 _ROUNDS, _STEP = 3_000, 40
 _VARIETY = 32
 """One in this many stories takes any cell of its target, so that no pair of ends is left out."""
@@ -46,7 +46,7 @@ _N = len(RELATIONS)
 
 
 class Cells(NamedTuple):
-    """For the k's of a part: the cells of each target with cumulative weights to draw from, and whose turn it is."""
+    """For the k's of a part: the cells of each target with cumulative weights to draw from, and the order of the targets."""
 
     start: Array  # [len(ks) * 22 + 1]
     gender: Array

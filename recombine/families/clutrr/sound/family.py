@@ -112,9 +112,9 @@ def named(people: Ints, p: int) -> int:
 
 
 def place(people: Ints, size: Ints, s: int, code: int, rng: Rng) -> int:
-    """A newly named person who is the `code` of s; -1 if whoever was drawn for it is named already.
+    """A newly named person who is the `code` of s; -1 if the person that was drawn has a name already.
 
-    Where a word has several meanings (which parent's side, by blood or by marriage) one is drawn.
+    If a word has several meanings (which parent's side, by blood or by marriage), one is drawn.
     """
     neutral = code // 2
     gender = 1 - code % 2
@@ -224,7 +224,7 @@ def levels(people: Ints, size: Ints) -> int:
 
 
 def acting_levels(people: Ints, start: int, stop: int) -> int:
-    """How many generations the named ones of these people span; 0 if nobody is named."""
+    """How many generations the named ones of these people span; 0 if no person is named."""
     low = 0
     high = -1
     for p in range(start, stop):

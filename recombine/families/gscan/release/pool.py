@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 KERNEL_NAME = "recombine.families.gscan.release.kernel"
 TEST_SHARE = 10
-"""One in so many items without a held-out combination is put aside for testing."""
+"""One in this many items without a held-out combination is put aside for testing."""
 VALIDATION_SHARE = 100
 _STRAIGHT, _DIAGONAL = (0, 2, 4, 6), (1, 3, 5, 7)
 _CHUNK = 50_000

@@ -51,10 +51,10 @@ DIALS = 11
 # columns of `choice` and of `Rules.implied`
 VERB, ADVERB, TEMPLATE, WORD, EXTREME, WAY = 0, 1, 2, 3, 4, 5
 CHOICES = 6
-# templates: which words besides the shape
+# templates: the words in addition to the shape
 ONLY_SHAPE, COLOR_SHAPE, SIZE_SHAPE = 0, 1, 2
 FEWEST_RIVALS = 2
-"""At least so many objects could be meant by a phrase of the command's kind."""
+"""At least this many objects could be meant by a phrase of the command's kind."""
 FEWEST_OBJECTS = 8
 MAX_ATTEMPTS = 20_000
 """Draws after which a row is given up."""
@@ -124,10 +124,11 @@ def at_most(rng: Words, word: int, size: int) -> int:
 
 
 def draw_kinds(rng: Words, template: int, word: int, extreme: int, n: int, things: Ints) -> None:
-    """Sizes, colours and shapes of n objects among which several could be meant by a phrase of this kind.
+    """Sizes, colours and shapes of n objects. Several of them could be the target of a phrase of this kind.
 
-    Which of them is meant is decided afterwards, so a look at the world alone gives little away: two objects are the only
-    ones of their shape; or kinds are drawn freely; or each shape has one extreme object; or each of two colours × two shapes.
+    The target is chosen afterwards, so the world alone reveals little. ONLY_SHAPE: two objects are the only ones of their shape.
+    COLOR_SHAPE: all kinds are drawn freely. SIZE_SHAPE: each shape has one extreme object. Otherwise two colours and two shapes are drawn,
+    and each pair of them has one extreme object.
     """
     if template == ONLY_SHAPE:
         common = below(rng, 3)

@@ -1,6 +1,6 @@
-"""Whether two items touch, by their true shapes. The programs look at bounding squares instead.
+"""Decides whether two items touch by their true shapes. Programs use bounding squares instead.
 
-Scenes of statements about contact must be such that both ways of looking agree: `is_clear` says so.
+In scenes of statements about contact, both methods must agree. `is_clear` checks this.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ Thing = tuple[int, int, int, int, int, int]
 """Box, x, y, size, colour, shape."""
 Picture = tuple[Thing, ...]
 CLEARLY_APART = 5
-"""From so many pixels between their bounding squares on, two items clearly do not touch."""
+"""Two items clearly do not touch if at least this many pixels lie between their bounding squares."""
 CIRCLE, TRIANGLE = 0, 2
 
 
 def is_clear(picture: Iterable[Thing]) -> bool:
-    """Whether every two items of a box touch, or do not, however one looks at it."""
+    """Whether, for every two items of a box, true shapes and bounding squares clearly agree on contact."""
     things = tuple(picture)
     return all(a[0] != b[0] or _clear_contact(a, b) is not None for k, a in enumerate(things) for b in things[:k])
 
@@ -31,7 +31,7 @@ def _clear_contact(a: Thing, b: Thing) -> bool | None:
 
 
 def distance(a: Thing, b: Thing) -> float:
-    """Pixels between two shapes that do not overlap; a circle is its centre, less its radius."""
+    """Pixels between two shapes that do not overlap. For a circle: the distance from its centre, minus its radius."""
     (corners, reach), (others, other_reach) = _core(a), _core(b)
     pairs = [(p, edge) for p in corners for edge in _edges(others)] + [(p, edge) for p in others for edge in _edges(corners)]
     return min(_from_edge(p, *edge) for p, edge in pairs) - reach - other_reach

@@ -79,7 +79,7 @@ SPOTS = (0, 0, 2, 4, 20, 30, 40, 50, 60)
 
 
 def _scattered(stream: Stream, wanted: int) -> Box:
-    """A box of at most so many items whose bounding squares are apart or flush."""
+    """A box of at most this many items whose bounding squares are apart or flush."""
     box: list[Thing] = []
     hue, form = stream.below(6), stream.below(6)
     for _ in range(4 * wanted):

@@ -71,7 +71,7 @@ def _fail(node: Node) -> Unreadable:
 
 
 def _call(node: Node, name: str, arguments: int) -> tuple[Node, ...] | None:
-    """The arguments, if the node is this call with so many."""
+    """The arguments, if the node is this call with this many."""
     if node.kind == "call" and node.children[0].kind == "name" and node.children[0].name == name and not node.names:
         return node.children[1:] if len(node.children) == arguments + 1 else None
     return None
@@ -139,7 +139,7 @@ def _meaning(node: Node) -> Meaning:
 
 
 def _sized(collection: Node, span: Span) -> Meaning:
-    """So many elements: boxes, pairs of boxes, values of an attribute, or items."""
+    """This many elements: boxes, pairs of boxes, values of an attribute, or items."""
     filtered = _call(collection, "filter_obj", 2)
     if filtered and filtered[0].kind == "name" and filtered[0].name == "all_boxes":
         return Boxes(_conditions(filtered[1]), span.clipped(3))
@@ -280,7 +280,7 @@ def _test(node: Node, item: str) -> Is | At | Related:
 
 
 def _related(collection: Node, span: Span, item: str) -> Related:
-    """So many of the items to which `item` stands in a relation."""
+    """This many of the items to which `item` stands in a relation."""
     relation = ""
 
     def is_base(node: Node) -> bool:

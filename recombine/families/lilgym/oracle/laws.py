@@ -1,6 +1,6 @@
-"""The laws that every example keeps, judged from the sentence: the program must mean the same, the plan must work, columns must fit.
+"""The laws of every example, judged from the sentence: the program must mean the same, the plan must work, columns must fit.
 
-Nothing here comes from the generator's plans, geometry or planner: two roads to the same answer are the point.
+This module uses nothing of the generator's plans, geometry or planner. The two implementations must reach the same answer independently.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FREE_COLUMNS: Mapping[str, str] = {
     "items": "any scene that keeps the laws of its kind, and of which the statement has the wanted truth, is a right start",
     "answer": "any list of edits that reaches the target, and from which none can be left out, is a right answer",
 }
-"""Column -> why the oracle does not derive it. All others are worked out again, or their value is prescribed."""
+"""Column -> why the oracle does not derive it. The oracle derives all other columns again, or their value is prescribed."""
 WORDS = {"scene": ("tower", "scatter"), "start": ("flipit", "scratch"), "task": ("edit", "truth")}
 
 

@@ -60,7 +60,7 @@ class At:
 
 @dataclass(frozen=True)
 class Related:
-    """So many other items of the box, with these properties, stand in the relation: the item is `above` them, `touching` them …"""
+    """This many other items of the box, with these properties, stand in the relation: the item is `above` them, `touching` them …"""
 
     relation: str
     others: Filter
@@ -135,7 +135,7 @@ _RELATIONS: dict[str, Callable[[Thing, Thing, Box], bool]] = {
 
 @dataclass(frozen=True)
 class Has:
-    """The box has so many items with these properties."""
+    """The box has this many items with these properties."""
 
     items: Filter
     span: Span
@@ -150,7 +150,7 @@ class Only:
 
 @dataclass(frozen=True)
 class Mixed:
-    """The items of the box show so many values of an attribute."""
+    """The items of the box show this many values of an attribute."""
 
     attribute: str
     span: Span
@@ -173,7 +173,7 @@ def _keeps(condition: Condition, box: Box) -> bool:
 
 @dataclass(frozen=True)
 class Items:
-    """So many items have these properties."""
+    """This many items have these properties."""
 
     items: Filter
     span: Span
@@ -189,7 +189,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Boxes:
-    """So many boxes keep all these conditions."""
+    """This many boxes keep all these conditions."""
 
     conditions: frozenset[Condition]
     span: Span
@@ -222,7 +222,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Variety:
-    """Such items show so many values of an attribute."""
+    """Such items show this many values of an attribute."""
 
     items: Filter
     attribute: str

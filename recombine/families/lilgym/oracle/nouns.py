@@ -133,7 +133,7 @@ class Nouns:
         return found
 
     def counted(self, at: int, subject: bool) -> list[tuple[Span, Noun, int]]:
-        """So many of a noun."""
+        """This many of a noun."""
         return [
             (span, noun, noun.end) for span, plural, start in self.amount(at, subject) for noun in self.nouns(start, plural)
         ]

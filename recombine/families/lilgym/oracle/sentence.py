@@ -115,7 +115,7 @@ class _Reader(Nouns):
     # --- items
 
     def present(self, at: int) -> list[tuple[Span, Noun, int]]:
-        """So many of a noun, said to be there."""
+        """This many of a noun, said to be there."""
         if at in self._present:
             return self._present[at]
         found: list[tuple[Span, Noun, int]] = []
@@ -235,7 +235,7 @@ class _Reader(Nouns):
         return found
 
     def values(self, at: int) -> list[tuple[Span, str, int]]:
-        """So many colours, shapes or sizes."""
+        """This many colours, shapes or sizes."""
         return [
             (span.clipped(3), name, end)
             for span, plural, start in self.amount(at, False)

@@ -29,11 +29,11 @@ from recombine.families.lilgym.scene import Counts, Item, Items, Scene, pack
 
 KERNEL_NAME = "recombine.families.lilgym.program.kernel"
 COMPILE_FROM_PAIRS = 20_000
-"""So many program/scene pairs take the plain interpreter about as long as compiling the kernel does."""
+"""This many program/scene pairs take the plain interpreter about as long as compiling the kernel does."""
 LOAD_FROM_PAIRS = 1_000
-"""So many take it as long as loading machine code from disk does."""
+"""This many take it as long as loading machine code from disk does."""
 UNDECIDED = 2
-"""What the kernel answers where only the plain interpreter can tell the value, or the error."""
+"""The kernel's result if only the plain interpreter can find the value or the error."""
 
 
 @dataclass(frozen=True, eq=False)

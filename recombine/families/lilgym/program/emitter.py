@@ -69,7 +69,7 @@ class Emitter:
         return a
 
     def fresh(self) -> int:
-        """A register of one's own."""
+        """A register that no other value uses."""
         if self.registers >= k.REGISTERS:
             raise NotCompiled
         self.registers += 1

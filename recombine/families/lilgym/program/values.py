@@ -218,7 +218,7 @@ def compared(sign: str, left: Any, right: Any) -> bool:
 
 
 def walls(item: Thing, tolerance: int) -> tuple[Side, ...]:
-    """The walls of its box that the item's bounding square touches, within so many pixels."""
+    """The walls of its box that the item's bounding square touches, within this many pixels."""
     if tolerance not in item.walls:
         rooms = ((Side.LEFT, item.left), (Side.RIGHT, BOX_SIDE - item.right), (Side.TOP, BOX_SIDE - item.top))
         touched = tuple(side for side, room in (*rooms, (Side.BOTTOM, item.bottom)) if room <= tolerance)

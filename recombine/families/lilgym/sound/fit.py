@@ -23,7 +23,7 @@ MEAN_WORDS, SLOPE_RATE, STEEPEST = 11.0, 0.01, 1.5
 BOUND = 6.0
 """Largest change of a weight by one phenomenon, as a logarithm: a share that cannot be reached must not decide everything."""
 TRAIN_ROWS, TRAIN_SHARE = 10_000, 0.8
-"""A typical part from scratch: so many rows, of so many of all statements."""
+"""A typical part from scratch: this many rows, of this many of all statements."""
 MEAN_VISITS = 6.5
 """How often a statement comes on average where it may come again."""
 TRIALS, EASY = 4, 2

@@ -31,7 +31,7 @@ def amounts(quantifiers: Mapping[p.Quantifier, float], numbers: Mapping[int, flo
 
 
 FEW = {1: 42, 2: 40, 3: 18}
-"""Three boxes have three tops: nobody counts to four there."""
+"""Three boxes have three tops, so counts end at three there."""
 ITEM_NUMBERS = {1: 25, 2: 35, 3: 22, 4: 12, 5: 6}
 INSIDE_NUMBERS = {1: 34, 2: 38, 3: 22, 4: 6}
 HEIGHTS = {1: 15, 2: 30, 3: 33, 4: 22}
@@ -41,7 +41,6 @@ _OF_ITEMS: Mapping[p.Quantifier, float] = {"some": 34, "exactly": 50, "at_least"
 _OF_BOXES: Mapping[p.Quantifier, float] = {"some": 42, "exactly": 55, "at_least": 6, "none": 3, "at_most": 2}
 _INSIDE: Mapping[p.Quantifier, float] = {"some": 48, "exactly": 46, "at_least": 8, "none": 5, "at_most": 2}
 _BARE: Mapping[p.Quantifier, float] = {"exactly": 84, "at_least": 12, "at_most": 4}
-_OF_VALUES: Mapping[p.Quantifier, float] = {"exactly": 75, "at_least": 25}
 COUNTED = amounts(_OF_ITEMS, ITEM_NUMBERS)
 COUNTED_FEW = amounts(_OF_ITEMS, FEW)
 BOXED = Pool.of((a, w) for a, w in zip(*vars(amounts(_OF_BOXES, BOX_NUMBERS)).values(), strict=True) if a != ("at_least", 3))

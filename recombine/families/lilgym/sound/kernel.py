@@ -110,7 +110,7 @@ def place(rng: Words, scratch: bool, taste: int, size: int, spot: Numbers) -> No
 
 
 APART = 5
-"""From so many pixels between their bounding squares on, two items clearly do not touch (one more than "almost touching")."""
+"""From this many pixels between their bounding squares on, two items clearly do not touch (one more than "almost touching")."""
 
 
 def reach(shape: int, size: int, side: int) -> tuple[int, int, int]:

@@ -239,7 +239,7 @@ def belongs(kind: Kind, split: str, part: str, predicate: str = "") -> Flags:
 
 @functools.lru_cache(maxsize=16)
 def held_out(kind: Kind, predicate: str) -> Flags:
-    """Which statements of the table satisfy a predicate of one's own, in their plain wording."""
+    """Which statements of the table satisfy a user's predicate, in their plain wording."""
     known = table(kind)
     parsed, names = splits.predicate_of(predicate)
     columns: dict[str, Column] = {

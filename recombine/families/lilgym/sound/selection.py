@@ -27,7 +27,7 @@ from recombine.families.lilgym.sound.pool import Frame
 from recombine.families.lilgym.wording import MOST_WORDS
 
 MOST_PER_FRAME = 16_000
-"""Candidates drawn from a large frame; `LARGE` says how many times so many."""
+"""Candidates drawn from a large frame, times the factor that `LARGE` gives for the frame."""
 LARGE: dict[Kind, dict[str, float]] = {
     "tower": {
         "boxes_two": 3.0, "boxes": 1.0, "not": 0.03, "both": 0.2, "either": 0.08, "every_box_two": 0.3, "items_nested": 0.06,
@@ -43,7 +43,7 @@ LARGE: dict[Kind, dict[str, float]] = {
 SURPLUS = 12
 """Draws from a large frame for each statement that may be kept."""
 SCENES = 1_500
-"""Scenes, besides a third as many from scratch, on which two statements must differ somewhere."""
+"""Drawn scenes. Two statements must differ on one of these or on one of a third as many scenes from scratch."""
 FLATNESS = 0.35
 """Exponent of the grammar's weights: common statements must not crowd out the others."""
 WORDINGS = 3

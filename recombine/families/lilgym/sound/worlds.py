@@ -24,7 +24,7 @@ KERNEL_NAME = "recombine.families.lilgym.sound.kernel"
 LOOKS, SCRATCH_LOOKS = 240, 480
 """Scenes of each sort at which a statement is tried."""
 LEAST = 3
-"""A statement must hold, and must fail, in at least so many of the scenes tried."""
+"""A statement must hold, and must fail, in at least this many of the scenes tried."""
 
 
 def is_tidy(kind: Kind, program: str) -> bool:

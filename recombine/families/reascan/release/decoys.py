@@ -39,14 +39,14 @@ KERNEL = True
 LEAN = True
 
 FILL = 13
-"""Random objects are added until there are so many."""
+"""Random objects are added until there are this many."""
 EVERYONE = -1
 """No phrase is left out of a group."""
 ATTRIBUTE_NODE, ATTRIBUTE_KIND, SWAP_KIND = 0, 1, 2
 """What `notes` holds: the phrase and word that the attribute distractor changes, and which words the isomorphic one swaps."""
 SWAP_COLOR, SWAP_SIZE_SHAPE = 1, 2
 MOST_PLACED = 30
-"""No object is placed beyond so many."""
+"""No object is placed beyond this many."""
 AT, SOME, FORCED = 0, 1, 2
 """Rows of `lists`: where the objects of a group are, some choices, sizes forced on a group (0: none)."""
 

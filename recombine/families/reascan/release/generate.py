@@ -47,7 +47,7 @@ MOST_DRAWS = 200_000
 SUBSTITUTES = 40
 """How many commands may be dead in a row before the recipe gives up."""
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 1_500, 40
-"""So many interpreted rows, of up to 30 ms each, take as long as compiling the kernels does, or as loading them from disk does."""
+"""Interpreted rows (of up to 30 ms each) that take as long as compiling the kernels, and as loading them from disk."""
 _BLOCK = 1_000
 
 
@@ -239,10 +239,7 @@ def _mixed_pairs(commands: NDArray[np.int64], worlds: NDArray[np.int64]) -> NDAr
 
 def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """SplitMix64 of each word."""
-    z = words + np.uint64(keys.GOLDEN)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return keys.mixed(words + np.uint64(keys.GOLDEN))
 
 
 def _patterns_of(forms: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -64,7 +64,7 @@ PLANT_TRIES, CONTRAST_TRIES, SWAP_TRIES, FILL_TRIES, GOAL_TRIES = 24, 24, 8, 24,
 FILL_FROM, FILL_SPREAD = 10, 7
 """Random objects fill a world up to a uniform number from FILL_FROM on."""
 BOX_SHARE = 10
-"""One in so many random objects is a box."""
+"""One in this many random objects is a box."""
 ANYWHERE = -1
 """No cell is given."""
 

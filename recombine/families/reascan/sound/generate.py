@@ -42,9 +42,9 @@ COMMANDS_NAME = "recombine.families.reascan.commands"
 ALL_FLAGS = FLAG_RELATION | FLAG_ATTRIBUTE | FLAG_ISOMORPHISM | FLAG_RANDOM
 PART_CODES = MappingProxyType({"test": 0, "validation": 1, "train": 2})
 BLOCK = 1 << 15
-"""Commands of a pattern are listed in blocks of so many numbers."""
+"""Commands of a pattern are listed in blocks of this many numbers."""
 COMPILE_FROM_ROWS, LOAD_FROM_ROWS = 12_000, 300
-"""So many interpreted rows take as long as compiling the kernels does, or as loading them from disk does."""
+"""Interpreted rows that take as long as compiling the kernels, and as loading them from disk."""
 N_MODES = 4
 ROUNDS = 60
 UNIT = 1 << 24

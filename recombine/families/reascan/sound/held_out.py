@@ -1,4 +1,4 @@
-"""Rows of a split of one's own: the kernel takes what it can settle of the predicate as conditions, the rest is drawn again."""
+"""Rows of a user's split. The kernel takes the conditions that it can settle; rows that break the others are drawn again."""
 
 from __future__ import annotations
 

@@ -100,9 +100,9 @@ FAILED, OUTSIDE, NO_PIVOTS, SKIPPED = -1, -2, -3, -4
 """Why there is no world yet: this attempt failed; it is outside the split; the mentioned objects do not fit with this target;
 command, target and agent are not wanted."""
 SPARE_FROM = 60
-"""After so many draws, a row whose command was given may mark words as spare instead."""
+"""After this many draws, a row whose command was given may mark words as spare instead."""
 MOST_TRIES, MOST_COMMANDS = 100_000, 300
-"""A row is hopeless after so many draws of a command, or after so many commands without a world."""
+"""A row is hopeless after this many draws of a command, or after this many commands without a world."""
 LIMIT_COLUMN = 7
 """Column of `Grammar.patterns` with the most objects."""
 TARGET_TRIES, WORLD_TRIES, BLOCK_TRIES = 8, 6, 12
@@ -218,10 +218,10 @@ def draw_target(manner: int, settings: Ints, aims: Aims, scene: Scene, said: Say
 
 
 def grow(form: int, is_open: bool, attempt: int, is_shot: bool, asked: Asked, scene: Scene, said: Saying, desk: Desk) -> Any:
-    """Everything after the target's own attributes; returns the flags of the strategies used, or FAILED, OUTSIDE or NO_PIVOTS.
+    """Build the world around the target. Returns the flags of the strategies used, or FAILED, OUTSIDE or NO_PIVOTS.
 
-    things[0] already holds the target. `is_open`: whether the rule depends on the mentioned objects. Later attempts promise less
-    "the".
+    things[0] already holds the target. `is_open`: whether the rule depends on the mentioned objects. Later attempts put "the" before
+    fewer phrases.
     """
     things, sets, boards, st = scene.things, scene.sets, scene.boards, scene.st
     words, links, marks, aim = said.words, said.links, desk.marks, scene.aim

@@ -120,7 +120,7 @@ def fit_without(sets: Ints, st: Ints, words: Ints, i: int, kind: int) -> Any:
 
 
 def has_rival(things: Ints, sets: Ints, st: Ints, words: Ints, links: Ints, j: int, kind: int, scratch: Ints) -> Any:
-    """Whether the command without `kind` of node j means an object besides the target (which it always means).
+    """Whether the command without `kind` of node j means a further object (it always means the target).
 
     links[0] are parents, links[1] relations. scratch is int64[6, nodes]: 0 fits, 1 parents, 2 relations, 3 new numbers, 4–5 search.
     """
