@@ -260,6 +260,13 @@ def test_a_series_has_fresh_items_and_its_chain_cannot_be_replayed(tmp_path: Pat
         exam.secret_of(ROOT, 4)
 
 
+@pytest.mark.parametrize("series", [0, 1_001, 10**18])
+def test_the_length_of_a_series_is_checked_before_it_is_hashed(tmp_path: Path, series: int) -> None:
+    with pytest.raises(UsageError, match=f"1 to 1,000 exams, not {series}"):
+        sealed(tmp_path / "exam", series=series)
+    assert not (tmp_path / "exam").exists()
+
+
 def test_a_journal_of_another_exam_is_no_journal_of_this_one(held: Held, tmp_path: Path) -> None:
     other = sealed(tmp_path / "other", title="another one")
     sit(other, ROOT, tmp_path / "elsewhere", "model", half_right)
