@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", metavar="DIR", help="with --suite: an exam that was drawn before (default: OUT/data, drawn now)"
     )
     add_request(parser, several=False)
+    parser.set_defaults(seed=None)  # a suite without a seed is that of today; 0 is a seed
     parser.add_argument("--size", type=whole_number, metavar="N", help="so many rows of the part (default: all)")
     parser.add_argument(
         "--model", required=True, metavar="NAME", help="the endpoint's name of the model, or hf:PATH, a local folder"
@@ -126,6 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
         from recombine.cli.ask_suite import run_suite
 
         return run_suite(arguments)
+    arguments.seed = arguments.seed or 0
     if not arguments.family or arguments.data:
         raise UsageError("say which family or folder to ask about, or --suite fresh (--data goes with --suite only).")
     if arguments.style == "lexicon":

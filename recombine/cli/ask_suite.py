@@ -33,11 +33,11 @@ def run_suite(arguments: argparse.Namespace) -> int:
         suite = open_suite(arguments.data)
     else:
         data, seed = out / "data", arguments.seed
-        if (data / "suite.json").is_file() and not seed:
+        if (data / "suite.json").is_file() and seed is None:
             seed = open_suite(data).seed  # a run that is taken up goes on with its exam, whatever the day
         out.mkdir(parents=True, exist_ok=True)
         with progress("drawing the exam", 0) as tick:
-            suite = make_fresh(data, size=arguments.size or DEFAULT_SIZE, seed=seed or None, on_rows=tick)
+            suite = make_fresh(data, size=arguments.size or DEFAULT_SIZE, seed=seed, on_rows=tick)
     say(f"exam of seed {suite.seed}, {suite.size} rows a set")
     results = _ask_all(arguments, suite.folders, out)
     _merge(out, [place for place, _ in results])
