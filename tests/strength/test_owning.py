@@ -184,6 +184,19 @@ def test_demo_replaces_its_own_folder_and_nothing_else(
     assert (out / "data" / "scan" / "manifest.json").is_file(), "with a foreign file in it nothing is deleted"
 
 
+def test_a_report_is_no_demo(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both have an index.html, so a demo in the folder of a report would replace its page."""
+    report = tmp_path / "report"
+    assert main(["evaluate", "--data", str(data), "--out", str(report)]) == 0
+    for mark in (None, '{"package": "mine"}', '{"package": 1, "size": 1, "seed": 0}', '{"package": "recombine 1", "mine": 1}'):
+        if mark is not None:
+            (report / "demo.json").write_text(mark)
+        before = tree(report)
+        assert main(["demo", "--size", "2", "--out", str(report)]) == 2
+        assert "choose another folder" in capsys.readouterr().err
+        assert tree(report) == before
+
+
 def test_demo_checks_its_words_before_it_touches_anything(tmp_path: Path) -> None:
     before = precious(tmp_path)
     assert main(["demo", "--size", "0", "--out", str(tmp_path)]) == 2
