@@ -392,6 +392,25 @@ def test_lost_requests_count_at_their_most(server: Any, tmp_path: Path) -> None:
     assert (1, 7, 50) in journal.used
 
 
+def test_a_reply_without_a_count_is_charged_at_its_most(server: Any, tmp_path: Path) -> None:
+    """The model may have thought, and cost, more than its text shows."""
+    server.faults.append("no_usage")
+    outcome = run(server, tmp_path / "r", 1)
+    (request,) = [json.loads(line) for line in (tmp_path / "r" / "requests.jsonl").read_text().splitlines()]
+    assert (outcome.tokens_in, outcome.tokens_out) == (request["tokens_in"], 50)
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1.0])
+def test_a_cap_is_a_number(cost: float, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is above nan or infinity, so they would be no caps."""
+    with pytest.raises(UsageError, match="--max-cost"):
+        Caps(cost=cost)
+    words = ["ask", "scan", "--model", "m", "--endpoint", "http://localhost:1/v1", "--max-cost", str(cost)]
+    for style in ("direct", "lexicon"):
+        assert main([*words, "--style", style, "--dry-run"]) == 2
+        assert "--max-cost" in capsys.readouterr().err
+
+
 def test_counting_what_a_run_has_used_changes_nothing(server: Any, tmp_path: Path) -> None:
     """Another process may be at work on it, in the middle of a line."""
     run(server, tmp_path / "r", 2)
