@@ -20,7 +20,8 @@ from recombine.exams.secret import hashed
 from recombine.files import Kind, Lines, held, inside, own_folder, parse_json, read_lines
 from recombine.schemas import Shape, check, optional, record, text, whole
 
-JOURNAL, PAPER, RESULT = "journal.jsonl", "paper.jsonl", "result.json"
+JOURNAL, PAPER, RESULT, ASKED = "journal.jsonl", "paper.jsonl", "result.json", "asked"
+"""`asked` is the folder in which `exam sit` keeps requests and replies of an endpoint, before they are in the journal."""
 MOST_SECONDS = 1 << 40
 LONGEST_REPLY = 2_000_000
 _LINK = text(64)
@@ -131,7 +132,7 @@ class Pen:
 
 def _is_sitting(folder: Path) -> bool:
     names = {entry.name for entry in folder.iterdir()}
-    known = {"lock", JOURNAL, PAPER, RESULT}
+    known = {"lock", JOURNAL, PAPER, RESULT, ASKED}
     return all(name in known or (name.startswith(".") and name.endswith(".tmp")) for name in names)
 
 
