@@ -447,5 +447,10 @@ def is_report(folder: Path) -> bool:
     return holds(folder / "report.json", lambda found: str(found["package"]).startswith("recombine "))
 
 
+def is_ask_run(folder: Path) -> bool:
+    """Whether the folder holds a run of `recombine ask`, of one part or of a suite: its answers were paid for."""
+    return holds(folder / "run.json", lambda found: isinstance(found, dict) and bool({"asked", "suite"} & found.keys()))
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(shown(name) for name in names[:3]) + (", …" if len(names) > 3 else "")
