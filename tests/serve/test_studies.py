@@ -328,6 +328,12 @@ def test_a_design_that_cannot_be_is_refused(store: Store, wrong: dict[str, Any])
     assert store.studies() == []
 
 
+@pytest.mark.parametrize("items", ["²", "0", "000001" + "9" * 5_000, "0000019", "99999", "٣", "-1", ""])
+def test_the_items_of_a_condition_are_a_small_number(items: str) -> None:
+    with pytest.raises(UsageError, match="PART=ITEMS"):
+        Condition.parse(f"scan/simple/test={items}")
+
+
 def test_studies_are_made_and_listed_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "p.sqlite")
     made = [
