@@ -108,13 +108,16 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise FileError(f"cannot read {shown(str(path))}: {reason_of(problem)}.") from problem
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """(line number from 1, text without its end) of a UTF-8 file, plain or gzip; over-long lines are an error."""
+def read_lines(path: Path, *, only_whole: bool = False) -> Iterator[tuple[int, str]]:
+    """(line number from 1, text without its end) of a UTF-8 file, plain or gzip; over-long lines are an error.
+
+    With `only_whole`, a last line without its end is left out: another process is writing it, or was killed in it.
+    """
     with _opened(path) as stream:
         number = 0
         while True:
             line = stream.readline(MAX_LINE + 1)
-            if not line:
+            if not line or (only_whole and len(line) <= MAX_LINE and not line.endswith(b"\n")):
                 return
             number += 1
             if len(line) > MAX_LINE:
@@ -242,6 +245,47 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON with sorted keys: the same value gives the same bytes."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+class Lines:
+    """A file that grows line by line. Opening it cuts off a last line without its end, which a killed process left."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with told("write", path):
+            self._handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            with os.fdopen(self._handle, "rb", closefd=False) as stream:
+                os.ftruncate(self._handle, _end_of_lines(stream))
+
+    def add(self, line: str, *, is_durable: bool = True) -> None:
+        """Write a line. It survives a kill of the process; a durable one is on the disk when this returns."""
+        with told("write", self.path):
+            write_all(self._handle, f"{line}\n".encode("utf-8", "replace"))
+            if is_durable:
+                os.fsync(self._handle)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._handle)
+
+
+def _end_of_lines(stream: IO[bytes]) -> int:
+    """How many bytes the whole lines of a file have, found from its end."""
+    end = stream.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - (1 << 16))
+        stream.seek(start)
+        last = stream.read(end - start).rfind(b"\n")
+        if last >= 0:
+            return start + last + 1
+        end = start
+    return 0
+
+
+def write_all(handle: int, raw: bytes) -> None:
+    """Write all bytes to a file handle; the system may take them in pieces."""
+    while raw:
+        raw = raw[os.write(handle, raw) :]
 
 
 def sync_folder(folder: Path) -> None:
@@ -401,6 +445,11 @@ def holds(path: Path, fits: Callable[[Any], bool], limit: int = 256 << 20) -> bo
 def is_report(folder: Path) -> bool:
     """Whether the folder holds a report of ours."""
     return holds(folder / "report.json", lambda found: str(found["package"]).startswith("recombine "))
+
+
+def is_ask_run(folder: Path) -> bool:
+    """Whether the folder holds a run of `recombine ask`, of one part or of a suite: its answers were paid for."""
+    return holds(folder / "run.json", lambda found: isinstance(found, dict) and bool({"asked", "suite"} & found.keys()))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ imports neither numba, pyarrow nor torch: a worker that only scores needs numpy 
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -33,6 +34,8 @@ __all__ = ["PARTIAL", "Scorer"]
 
 BLOCK_ROWS = 64
 """Rows made together once a second row of the same block is asked for: making many is cheaper than making each alone."""
+_INDEX = re.compile("[0-9]{1,18}")
+"""The last piece of an id. Other alphabets have digits too, and some of them, such as `²`, are no numbers."""
 MOST_READ = 2_000_000
 """Rows of a published file that a scorer holds."""
 
@@ -208,7 +211,7 @@ class Scorer:
         """The row of a folder, read with the rows beside it."""
         key, _, index = identifier.rpartition("/")
         for number, part in enumerate(folder.plan.parts):
-            if part.job.key != key or not index.isdigit():
+            if part.job.key != key or not _INDEX.fullmatch(index):
                 continue
             place = int(part.picks.searchsorted(int(index))) if part.is_sample else int(index)
             if place >= part.rows:

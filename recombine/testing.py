@@ -46,8 +46,11 @@ KNOWN_FORMS = 2_000
 """Parts whose canonical forms are kept for the next check."""
 KNOWN_ROWS = 16
 """Batches that are kept for the next check: the checks of one part look at the same few rows."""
-HOSTILE = ("", " ", "\0", "x" * 100_000, "__import__('os').system('x')", "I_WALK " * 20_000, "🙂", "[[" * 5_000, "\ud800")
-"""Answers that must score nothing and raise nothing."""
+HOSTILE = (
+    "", " ", "\0", "x" * 100_000, "__import__('os').system('x')", "I_WALK " * 20_000, "🙂", "[[" * 5_000, "\ud800", "²", "٣", "\u2028",
+    "\x85", "9" * 5_000,
+)  # fmt: skip
+"""Answers that must score nothing and raise nothing. `²` is a digit and no number; Python reads no number of 5,000 digits."""
 
 
 class Case(NamedTuple):

@@ -188,6 +188,12 @@ def test_every_verb_that_finds_something_can_print_json(tmp_path: Path, capsys: 
     assert Path(json.loads(capsys.readouterr().out)["path"]).exists()
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:²", "127.0.0.1:" + "9" * 5_000, "127.0.0.1:٣", "127.0.0.1:0", ":8000", "8000"])
+def test_an_address_of_mcp_has_a_port(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "--http", address]) == 2
+    assert "HOST:PORT" in capsys.readouterr().err
+
+
 def test_evaluate_and_audit_know_their_totals(tmp_path: Path) -> None:
     from recombine.data.audit import count_rows
     from recombine.evaluate.answers import Answer

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ from recombine.exams.secret import Secret, read_secret
 from recombine.exams.sections import Power, parse_section
 from recombine.exams.sitting import Said
 
+_SPEC = importlib.util.spec_from_file_location("chat_server", Path(__file__).parent / "evaluate" / "chat_server.py")
+assert _SPEC is not None and _SPEC.loader is not None
+chat_server = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(chat_server)
 ROOT = Secret(bytes(range(32)))
 NOW = 1_800_000_000
 
@@ -260,6 +265,13 @@ def test_a_series_has_fresh_items_and_its_chain_cannot_be_replayed(tmp_path: Pat
         exam.secret_of(ROOT, 4)
 
 
+@pytest.mark.parametrize("series", [0, 1_001, 10**18])
+def test_the_length_of_a_series_is_checked_before_it_is_hashed(tmp_path: Path, series: int) -> None:
+    with pytest.raises(UsageError, match=f"1 to 1,000 exams, not {series}"):
+        sealed(tmp_path / "exam", series=series)
+    assert not (tmp_path / "exam").exists()
+
+
 def test_a_journal_of_another_exam_is_no_journal_of_this_one(held: Held, tmp_path: Path) -> None:
     other = sealed(tmp_path / "other", title="another one")
     sit(other, ROOT, tmp_path / "elsewhere", "model", half_right)
@@ -351,6 +363,71 @@ def test_a_damaged_journal_is_a_typed_error(held: Held, line: str) -> None:
     (held.sitting / JOURNAL).write_text(line + "\n")
     with pytest.raises((FileError, faults.ExamFault)):
         held.check()
+
+
+# --- a model behind an endpoint --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("RECOMBINE_API_KEY", chat_server.KEY)
+    with chat_server.ChatServer(lambda _prompt: "Answer: I_WALK") as running:
+        yield running
+
+
+def sitting(server: Any, place: Path, *words: str) -> list[str]:
+    """The words of `exam sit`: four questions at a time, 1 for a token read and 2 for one written; a reply costs 120."""
+    if not (place / "exam").exists():
+        sealed(place / "exam")
+    said = ["exam", "sit", str(place / "exam"), "--out", str(place / "s"), "--model", "m", "--endpoint", server.url]
+    return [*said, "--concurrency", "4", "--max-tokens", "10", "--price", "1e6,2e6", "--max-cost", "1e8", *words]
+
+
+def test_paid_replies_are_kept_when_another_question_fails(
+    server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.faults.extend(["ok", "ok", "400"])
+    assert main(sitting(server, tmp_path)) == 2
+    assert "got no reply" in capsys.readouterr().err
+    assert len(server.asked) == 4
+    assert main(sitting(server, tmp_path)) == 0
+    assert len(server.asked) == 13
+    assert sorted(server.counts().values()) == [1] * 11 + [2], "only the question that failed is asked again"
+    replies = [json.loads(line) for line in (tmp_path / "s" / JOURNAL).read_text().splitlines()][1:-1]
+    assert [line["item"] for line in replies] == list(range(1, 13)) and all(line["reply"] for line in replies)
+    assert main(["exam", "reveal", str(tmp_path / "exam"), "--sitting", str(tmp_path / "s")]) == 0
+    revealed = str(tmp_path / "exam" / "revealed-1.json")
+    assert main(["exam", "check", str(tmp_path / "exam" / "exam.json"), revealed, "--sitting", str(tmp_path / "s")]) == 0
+
+
+def test_the_cap_is_that_of_the_whole_sitting(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exam = sealed(tmp_path / "exam")
+    most = max(len(question.prompt.encode()) // 2 + 17 for question in make_paper(exam, ROOT)) + 20
+    cap = ["--max-cost", str(most + 130)]  # for a question at its most, and one that was answered
+    asked = []
+    for _ in range(3):
+        assert main(sitting(server, tmp_path, *cap, "--concurrency", "1")) == 2
+        assert "raise --max-cost to go on" in capsys.readouterr().err
+        asked.append(len(server.asked))
+    assert 0 < asked[0] < 12 and asked == [asked[0]] * 3
+    assert main(sitting(server, tmp_path)) == 0
+    assert len(server.asked) == 12
+
+
+def test_a_sitting_has_a_cap_and_one_model(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for cap in ("nan", "inf", "-1"):
+        assert main(sitting(server, tmp_path, "--max-cost", cap)) == 2
+        assert "--max-cost" in capsys.readouterr().err
+    assert main(sitting(server, tmp_path, "--max-tokens", "0")) == 2
+    assert not (tmp_path / "s").exists() and not server.asked
+    server.faults.extend(["400"] * 4)
+    assert main(sitting(server, tmp_path)) == 2
+    assert main(sitting(server, tmp_path, "--model", "other", "--name", "m")) == 2
+    assert "model is 'm' there and 'other' here" in capsys.readouterr().err
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "replies.jsonl").write_text("years of work")
+    assert main(sitting(server, tmp_path, "--out", str(tmp_path / "mine"))) == 2
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["replies.jsonl"]
 
 
 # --- the same bytes everywhere ---------------------------------------------------------------------------------------

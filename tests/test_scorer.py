@@ -73,8 +73,9 @@ def test_rows_of_folders(tmp_path: Path, kind: str, size: int | None) -> None:
         assert scorer(row.id, f"Answer: {row.answer}").value == 1.0
     with pytest.raises(UsageError, match="not a row of"):
         scorer("scan@1/release/simple/test/0/000001", "Answer: I_WALK")
-    with pytest.raises(UsageError, match="not a row of"):
-        scorer(rows.job.id(10**7), "Answer: I_WALK")
+    for index in (str(10**7), "²", "٣", "9" * 5_000, "-1", ""):
+        with pytest.raises(UsageError, match="not a row of"):
+            scorer(f"{rows.job.key}/{index}", "Answer: I_WALK")
     again = pickle.loads(pickle.dumps(scorer))
     assert again(rows[0].id, f"Answer: {rows[0].answer}").value == 1.0
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -25,10 +24,11 @@ from recombine.errors import UsageError, shown
 if TYPE_CHECKING:
     from recombine.abilities import Sight
     from recombine.evaluate.acting import Acting
-    from recombine.evaluate.ask import Answerer, Asked
+    from recombine.evaluate.ask import Asked
     from recombine.evaluate.budget import Caps
     from recombine.evaluate.outcomes import Outcome
     from recombine.evaluate.prices import Price
+    from recombine.evaluate.purse import Answerer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", metavar="DIR", help="with --suite: an exam that was drawn before (default: OUT/data, drawn now)"
     )
     add_request(parser, several=False)
+    parser.set_defaults(seed=None)  # a suite without a seed is that of today; 0 is a seed
     parser.add_argument("--size", type=whole_number, metavar="N", help="so many rows of the part (default: all)")
     parser.add_argument(
         "--model", required=True, metavar="NAME", help="the endpoint's name of the model, or hf:PATH, a local folder"
@@ -126,6 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
         from recombine.cli.ask_suite import run_suite
 
         return run_suite(arguments)
+    arguments.seed = arguments.seed or 0
     if not arguments.family or arguments.data:
         raise UsageError("say which family or folder to ask about, or --suite fresh (--data goes with --suite only).")
     if arguments.style == "lexicon":
@@ -143,8 +145,7 @@ def run_part(arguments: argparse.Namespace) -> tuple[int, Outcome | None]:
     price = price_of(arguments)
     asked, answerer = _asked(arguments)
     cost = arguments.max_cost
-    if not math.isfinite(cost) or cost < 0:
-        raise UsageError(f"--max-cost is {cost}, but must be a number from 0.")
+    caps = Caps(arguments.max_requests, arguments.max_total_tokens, cost)
     expected = estimate(asked, price)
     if arguments.dry_run:
         _show(asked, expected, arguments.json)
@@ -158,7 +159,6 @@ def run_part(arguments: argparse.Namespace) -> tuple[int, Outcome | None]:
         raise UsageError("--out is missing: the folder of the run (or --dry-run to ask nothing).")
     if arguments.write_batch:
         return _write_batch(asked, arguments), None
-    caps = Caps(arguments.max_requests, arguments.max_total_tokens, cost)
     only = None
     if arguments.read_batch:
         answerer, caps, only = _read_batch(arguments)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
-    from recombine.evaluate.ask import Answerer
     from recombine.evaluate.endpoint import Reply
+    from recombine.evaluate.purse import Answerer
     from recombine.models.hf import LocalModel
 
 RESERVED = ("messages", "model", "stream", "n")

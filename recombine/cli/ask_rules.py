@@ -1,7 +1,8 @@
 """`recombine ask --style lexicon`: ask a model once for the rule, run the reply on a machine, keep everything in the run's folder.
 
-The folder has `prompt.txt`, `reply.txt`, `rules.json` (rules, length, score) and `answers.jsonl`, which `recombine evaluate` reads beside
-the same model's direct answers. A reply that is there is not asked for again.
+The folder is a run like that of other styles: `run.json`, `requests.jsonl`, `replies.jsonl`. Beside them are `prompt.txt`, `reply.txt`,
+`rules.json` (rules, length, score) and `answers.jsonl`, which `recombine evaluate` reads beside the same model's direct answers. A reply
+that is there is not asked for again, and caps are those of the whole run.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import argparse
 import asyncio
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recombine.cli.printing import say
 from recombine.errors import RecombineError, UsageError, shown
 
 if TYPE_CHECKING:
-    from recombine.cli.ask_model import Model
-    from recombine.evaluate.budget import Budget
     from recombine.evaluate.prices import Price
+    from recombine.evaluate.prompts import Prompt
+    from recombine.evaluate.purse import Purse
 
 PROMPT, REPLY, RESULT, ANSWERED = "prompt.txt", "reply.txt", "rules.json", "answers.jsonl"
+NAME = "rules"
+"""What the one question is called in the journal."""
 SHOTS = 40
 """Training examples in the prompt if none are asked for."""
 REFUSED = {
@@ -34,8 +37,11 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
     from recombine.cli import rules as by_file
     from recombine.cli.ask_model import endpoint_model, local_model
     from recombine.cli.requests import options_of
-    from recombine.evaluate.budget import Budget, Caps
-    from recombine.files import Kind, own_folder, read_text, write_json, write_text
+    from recombine.evaluate.budget import Caps
+    from recombine.evaluate.journal import open_journal
+    from recombine.evaluate.prompts import Prompt
+    from recombine.evaluate.purse import Purse
+    from recombine.files import write_json, write_text
     from recombine.models.parts import Request, fit_rows
     from recombine.models.rulebook import open_book
 
@@ -44,55 +50,58 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
             raise UsageError(f"--style lexicon asks once for the rule; leave out --{name.replace('_', '-')}.")
     request = Request(arguments.family, arguments.split, arguments.seed, arguments.recipe, options_of(arguments))
     book = open_book(fit_rows(request, None))
-    prompt = book.prompt(arguments.shots or SHOTS)
+    text = book.prompt(arguments.shots or SHOTS)
+    prompt = Prompt(NAME, (text,), NAME)
     model = local_model(arguments) if arguments.model.startswith("hf:") else endpoint_model(arguments)
+    caps = Caps(arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
     if arguments.dry_run:
         most = price.cost(most_tokens(prompt, arguments.system), model.longest_reply)
-        say(f"{prompt}\n{'-' * 80}\none request, at most {most:,.4f} (repeated attempts apart); nothing was asked.")
+        say(f"{text}\n{'-' * 80}\none request, at most {most:,.4f} (repeated attempts apart); nothing was asked.")
         return 0
     if not arguments.out:
         raise UsageError("--out is missing: the folder of the run (or --dry-run to ask nothing).")
-    kind = Kind("a run of `recombine ask --style lexicon`", lambda folder: (folder / PROMPT).is_file(), is_local=True)
-    out = own_folder(arguments.out, kind)
-    if (out / PROMPT).is_file() and read_text(out / PROMPT) != prompt:
-        raise UsageError(f"{shown(arguments.out)} holds a run with another prompt; choose another folder.")
-    write_text(out / PROMPT, prompt)
-    if not (out / REPLY).is_file():
-        caps = Caps(arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
-        write_text(out / REPLY, _asked(model, prompt, arguments.system, Budget(caps, price)))
-    try:
-        rules = book.read(read_text(out / REPLY))
-    except RecombineError as problem:
-        raise UsageError(f"the reply in {shown(str(out / REPLY))} holds no rules: {problem}") from None
-    ran = by_file.run_rules(rules, request, arguments.part or "test", arguments.size, out / ANSWERED)
-    write_json(out / RESULT, {"model": arguments.model, "shots": arguments.shots or SHOTS, **vars(ran), "rules": rules.lines()})
+    asked = {
+        "style": "lexicon", "prompt_hash": prompt.hash, "system": arguments.system, "model": arguments.model, "endpoint": model.place,
+        "settings": dict(model.settings),
+    }  # fmt: skip
+    with open_journal(arguments.out, asked, {}) as journal:
+        out = journal.folder
+        write_text(out / PROMPT, text)
+        purse = Purse.of(model.answerer, journal, caps, price)
+        reply = _reply(purse, prompt, arguments.system, model.longest_reply)
+        write_text(out / REPLY, reply)
+        try:
+            rules = book.read(reply)
+        except RecombineError as problem:
+            raise UsageError(f"the reply in {shown(str(out / REPLY))} holds no rules: {problem}") from None
+        ran = by_file.run_rules(rules, request, arguments.part or "test", arguments.size, out / ANSWERED)
+        told = {"model": arguments.model, "shots": arguments.shots or SHOTS, **vars(ran), "rules": rules.lines()}
+        write_json(out / RESULT, told)
     by_file.tell(rules, ran, arguments.json)
     if not arguments.json:
         _say_next(arguments, ran.part, out)
     return 0
 
 
-def most_tokens(prompt: str, system: str) -> int:
+def most_tokens(prompt: Prompt, system: str) -> int:
     """More tokens than any common tokenizer makes of both messages."""
-    from recombine.evaluate.prompts import Prompt
-
-    return Prompt("rules", (prompt,), prompt).most_tokens + len(system.encode())
+    return prompt.most_tokens + len(system.encode())
 
 
-def _asked(model: Model, prompt: str, system: str, budget: Budget) -> str:
-    """The reply to the one question; an error is told, and nothing is kept of it. Every attempt must fit under the caps."""
-    messages = [*([{"role": "system", "content": system}] if system else []), {"role": "user", "content": prompt}]
+def _reply(purse: Purse, prompt: Prompt, system: str, longest: int) -> str:
+    """The reply to the one question: that of the journal, or a new one. An error is told, and the next start asks again."""
+    messages = [*([{"role": "system", "content": system}] if system else []), {"role": "user", "content": prompt.text}]
 
-    async def ask() -> str:
-        async with model.answerer as answerer:
-            reply = await answerer.ask(
-                "rules", messages, lambda: budget.reserve(most_tokens(prompt, system), model.longest_reply)
-            )
-        if reply.error:
-            raise UsageError(f"no reply: {reply.error}.")
-        return str(reply.text)
+    async def ask() -> dict[str, Any]:
+        async with purse.answerer:
+            return await purse.ask(NAME, prompt, messages, most_tokens(prompt, system), longest)
 
-    return asyncio.run(ask())
+    record = purse.journal.replies.get(NAME)
+    if record is None or record["error"]:
+        record = asyncio.run(ask())
+    if record["error"]:
+        raise UsageError(f"no reply: {record['error']}.")
+    return str(record["reply"])
 
 
 def _say_next(arguments: argparse.Namespace, part: str, out: Path) -> None:

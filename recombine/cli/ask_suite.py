@@ -11,33 +11,44 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.cli.printing import print_json, print_table, progress, say
 from recombine.errors import UsageError
+from recombine.files import Kind, holds
 
 if TYPE_CHECKING:
     from recombine.evaluate.outcomes import Outcome
 
 FOREIGN = ("family", "split", "part", "recipe", "hold_out", "options", "write_batch", "read_batch", "dry_run")
 """Words of `ask` that a suite does not take: it chooses the sets itself."""
+RUN = "run.json"
+SUITE_RUN = Kind(
+    "a run of `recombine ask --suite fresh`", lambda folder: holds(folder / RUN, lambda found: found["suite"] == "fresh"), is_local=True
+)  # fmt: skip
 
 
 def run_suite(arguments: argparse.Namespace) -> int:
     """Ask about every set. Caps are for the whole exam; the same command goes on after a stop."""
-    from recombine.data.fresh import DEFAULT_SIZE, make_fresh, open_suite
+    from recombine import __version__
+    from recombine.cli.ask import price_of
+    from recombine.data.fresh import DEFAULT_SIZE, FRESH, make_fresh, open_suite
+    from recombine.evaluate.budget import Caps
+    from recombine.files import own_folder, write_json
 
     strange = [name.replace("_", "-") for name in FOREIGN if getattr(arguments, name)]
     if strange:
         raise UsageError(f"--suite fresh chooses the sets itself; leave out {', '.join(strange)}.")
     if not arguments.out:
         raise UsageError("--out is missing: the folder of the run.")
-    out = Path(arguments.out)
+    price_of(arguments)
+    Caps(arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)  # wrong words are told before an exam is drawn
+    out = own_folder(arguments.out, SUITE_RUN)
+    write_json(out / RUN, {"suite": FRESH, "package": f"recombine {__version__}"})
     if arguments.data:
         suite = open_suite(arguments.data)
     else:
         data, seed = out / "data", arguments.seed
-        if (data / "suite.json").is_file() and not seed:
+        if (data / "suite.json").is_file() and seed is None:
             seed = open_suite(data).seed  # a run that is taken up goes on with its exam, whatever the day
-        out.mkdir(parents=True, exist_ok=True)
         with progress("drawing the exam", 0) as tick:
-            suite = make_fresh(data, size=arguments.size or DEFAULT_SIZE, seed=seed or None, on_rows=tick)
+            suite = make_fresh(data, size=arguments.size or DEFAULT_SIZE, seed=seed, on_rows=tick)
     say(f"exam of seed {suite.seed}, {suite.size} rows a set")
     results = _ask_all(arguments, suite.folders, out)
     _merge(out, [place for place, _ in results])

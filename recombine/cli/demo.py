@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recombine.cli.printing import print_as, say
 from recombine.cli.requests import whole_number
 from recombine.errors import UsageError
-from recombine.files import Kind, holds, is_report
+from recombine.files import Kind, holds
 
 if TYPE_CHECKING:
     from recombine.core import Family
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from recombine.gallery.puzzle import Puzzle
 
 MARK = "demo.json"
+MARKED = {"package", "size", "seed"}
+"""What the mark of a demo's folder says, and nothing else."""
 DEMO = Kind(
-    "a folder of `recombine demo`", lambda folder: holds(folder / MARK, lambda value: "package" in value) or is_report(folder)
+    "a folder of `recombine demo`",
+    lambda folder: holds(folder / MARK, lambda value: set(value) == MARKED and str(value["package"]).startswith("recombine ")),
 )
 REPORTED: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {
     "scan": (("simple", "length", "addprim_jump"), ()),

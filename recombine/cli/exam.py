@@ -11,6 +11,7 @@ Publish exam.json after `seal`, the head after `sit`, and revealed-N.json with t
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sit.add_argument("--max-tokens", type=whole_number, default=2048, metavar="N", help="longest reply (default 2048)")
     sit.add_argument("--price", metavar="IN,OUT", help="price per million tokens, needed unless the model is on this machine")
     sit.add_argument(
-        "--max-cost", type=float, default=10.0, metavar="X", help="the most that the sitting may cost (default 10)"
+        "--max-cost", type=float, default=10.0, metavar="X", help="the most that the sitting may cost in all (default 10)"
     )
     sit.add_argument(
         "--concurrency", type=whole_number, default=8, metavar="N", help="questions under way at a time (default 8)"
@@ -142,9 +143,14 @@ def _sit(arguments: argparse.Namespace) -> int:
 
 
 class _Asker:
-    """A model behind an endpoint as an examinee, with a hard limit on what it may cost."""
+    """A model behind an endpoint as an examinee, with a hard limit on what the whole sitting may cost.
+
+    The folder `asked` of the sitting keeps each reply as soon as it is there and counts what was used. A sitting that is taken up again
+    goes on from both: no reply is paid for twice, and the limit is that of the whole sitting.
+    """
 
     def __init__(self, arguments: argparse.Namespace, exam: Exam) -> None:
+        from recombine.evaluate.budget import Caps
         from recombine.evaluate.endpoint import Endpoint, check_endpoint, is_local
         from recombine.evaluate.prices import FREE, parse_price
 
@@ -153,24 +159,37 @@ class _Asker:
         local = is_local(check_endpoint(arguments.endpoint, arguments.allow_http))
         if arguments.price is None and not local:
             raise UsageError("the price of the model is not known; give --price IN,OUT per million tokens, such as 3,15.")
+        if arguments.max_tokens < 1:
+            raise UsageError("--max-tokens is 0, but must be at least 1.")
         self.price = parse_price(arguments.price) if arguments.price else FREE
-        self.most, self.spent, self.longest = arguments.max_cost, 0.0, arguments.max_tokens
+        self.caps, self.longest, self.out = Caps(cost=arguments.max_cost), arguments.max_tokens, arguments.out
         self.endpoint = Endpoint(
             arguments.endpoint, arguments.model, {"temperature": 0.0, "max_tokens": arguments.max_tokens},
             connections=max(1, arguments.concurrency), allow_http=arguments.allow_http,
         )  # fmt: skip
-        self.title = exam.title
+        words = {"number": arguments.number, "beacon": arguments.beacon_value, "model": arguments.model}
+        self.asked = {"exam": exam.commitment, **words}
 
     def __enter__(self) -> _Asker:
         import asyncio
 
-        self.runner = asyncio.Runner()
-        self.runner.run(self.endpoint.__aenter__())
+        from recombine.evaluate.journal import open_journal
+        from recombine.evaluate.purse import Purse
+        from recombine.exams.journal import ASKED, SITTING
+        from recombine.files import inside, own_folder
+
+        with ExitStack() as opened:
+            folder = inside(own_folder(self.out, SITTING), ASKED)
+            journal = opened.enter_context(open_journal(folder, self.asked, {}))
+            self.purse = Purse.of(self.endpoint, journal, self.caps, self.price)
+            self.runner = opened.enter_context(asyncio.Runner())
+            self.runner.run(self.endpoint.__aenter__())
+            opened.callback(lambda: self.runner.run(self.endpoint.__aexit__()))
+            self.opened = opened.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.runner.run(self.endpoint.__aexit__())
-        self.runner.close()
+        self.opened.close()
 
     @property
     def examinee(self) -> Examinee:
@@ -179,27 +198,32 @@ class _Asker:
         async def ask(questions: Any) -> Any:
             import asyncio
 
-            return await asyncio.gather(*(self._ask(question) for question in questions))
+            found = await asyncio.gather(*(self._ask(question) for question in questions), return_exceptions=True)
+            for said in found:  # only now: the others of the group are under way, and their replies are kept
+                if isinstance(said, BaseException):
+                    raise said
+            return found
 
         return lambda questions: self.runner.run(ask(questions))
 
     async def _ask(self, question: Question) -> Any:
         from recombine.errors import EndpointError
+        from recombine.evaluate.budget import CapReached
+        from recombine.evaluate.prompts import Prompt
         from recombine.exams.sitting import Said
 
-        worst = self.price.cost(len(question.prompt.encode()) // 2 + 16, self.longest)
-
-        def before() -> None:
-            if self.spent + worst > self.most:
-                raise EndpointError(f"the next question could exceed --max-cost {self.most:g}; raise it to go on.")
-            self.spent += worst
-
-        reply = await self.endpoint.ask(f"item {question.number}", [{"role": "user", "content": question.prompt}], before)
-        if reply.error:
-            raise EndpointError(f"item {question.number} got no reply: {reply.error}. Run the same command to go on.")
-        if reply.tokens_in is not None and reply.tokens_out is not None:
-            self.spent += self.price.cost(reply.tokens_in, reply.tokens_out) - worst
-        return Said(reply.text, "content_filter" if reply.refusal else reply.finish)
+        name = f"item {question.number}"
+        record = self.purse.journal.replies.get(name)
+        if record is None or record["error"]:
+            prompt = Prompt(name, (question.prompt,), name)
+            messages = [{"role": "user", "content": question.prompt}]
+            try:
+                record = await self.purse.ask(name, prompt, messages, prompt.most_tokens, self.longest)
+            except CapReached as problem:
+                raise EndpointError(f"{problem}: raise --max-cost to go on.") from None
+        if record["error"]:
+            raise EndpointError(f"{name} got no reply: {record['error']}. Run the same command to go on.")
+        return Said(record["reply"], "content_filter" if record["refusal"] else record["finish"])
 
 
 def _reveal(arguments: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ Needs `pip install "recombine[mcp]"`.
 from __future__ import annotations
 
 import argparse
+import re
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         server().run(show_banner=False)
         return 0
     host, _, port = arguments.http.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+    if not host or not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65536:
         raise UsageError(f"--http is {shown(arguments.http)}, but must be HOST:PORT, such as 127.0.0.1:8000.")
     server().run(transport="http", host=host, port=int(port), show_banner=False)
     return 0

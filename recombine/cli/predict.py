@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 
 from recombine.cli.printing import print_json, say
 from recombine.cli.requests import add_request, request_words, whole_number
-from recombine.files import Kind, begins_with
+from recombine.files import Kind, begins_with, is_ask_run
 
 if TYPE_CHECKING:
     from recombine.core import Example
 
-ANSWERS = Kind("a file of answers", begins_with(b'{"id": "'))
+ANSWERS = Kind(
+    "a file of answers outside the runs of `recombine ask`",
+    lambda path: begins_with(b'{"id": "')(path) and not is_ask_run(path.parent),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

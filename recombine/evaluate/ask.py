@@ -18,37 +18,24 @@ from datetime import UTC, datetime
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from recombine import __version__
 from recombine.core import Example
 from recombine.data.datasets import Dataset, load
 from recombine.errors import EndpointError, UsageError, shown
 from recombine.evaluate.acting import Acting, Played, played_so_far, turn_key
-from recombine.evaluate.budget import Budget, CapReached, Caps
-from recombine.evaluate.endpoint import Reply
-from recombine.evaluate.journal import Journal, open_journal
+from recombine.evaluate.budget import CapReached, Caps
+from recombine.evaluate.journal import open_journal
 from recombine.evaluate.outcomes import Outcome, judge, judge_episodes, per_right, sample_key
 from recombine.evaluate.prices import Price
 from recombine.evaluate.prompts import STYLES, Prompt, Prompter, chat_messages
+from recombine.evaluate.purse import Answerer, Purse
 from recombine.evaluate.replies import PARSER_VERSION
 
 GIVE_UP = 10
 """So many errors in a row, and the run stops: the endpoint is down or the request is wrong."""
 ESTIMATE_ROWS = 20
-
-
-class Answerer(Protocol):
-    """What answers: an `Endpoint`, or a model on this machine."""
-
-    async def __aenter__(self) -> Any:
-        """Make ready."""
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close."""
-
-    async def ask(self, name: str, messages: list[dict[str, Any]], before: Callable[[], None]) -> Reply:
-        """One question's reply; `before` is called ahead of every attempt and may forbid it by raising."""
 
 
 # --- the run ---------------------------------------------------------------------------------------------------------
@@ -142,9 +129,7 @@ class _Running:
     """One process's share of a run."""
 
     asked: Asked
-    answerer: Answerer
-    journal: Journal
-    budget: Budget
+    purse: Purse
     pending: Iterator[tuple[Example, int]]
     on_reply: Callable[[int], None]
     retry_errors: bool = False
@@ -172,72 +157,23 @@ class _Running:
 
     async def _play(self, acting: Acting, example: Example, key: str) -> None:
         """Act turn by turn, from where the journal's replies end."""
-        played = played_so_far(acting, example, key, self.journal.replies, self.retry_errors)
+        played = played_so_far(acting, example, key, self.purse.journal.replies, self.retry_errors)
         while played.is_open:
             turn = turn_key(key, len(played.replies) + 1)
             played.take(await self._ask(played.prompt(), turn, self.asked.messages(played)))
 
     async def _ask(self, prompt: Prompt, key: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
-        """One request and its reply, which is on the disk and charged when this returns it."""
+        """One request and its reply; too many errors in a row stop the run."""
         most_in = prompt.most_tokens + len(self.asked.system.encode())
-        most_out, attempts = self.asked.max_tokens, 0
-
-        def before() -> None:
-            nonlocal attempts
-            self.budget.reserve(most_in, most_out)
-            attempts += 1
-            self.journal.note_request(key, most_in, most_out)
-
-        try:
-            reply = await self.answerer.ask(key, messages, before)
-        except EndpointError:
-            self.budget.release(attempts, most_in, most_out)
-            self.budget.charge(attempts * most_in, attempts * most_out)
-            raise
-        charged = _charged(reply, most_in, most_out)
-        record = _record(prompt, key, reply, attempts, charged)
-        self.journal.keep(record)
-        self.budget.release(attempts, most_in, most_out)
-        self.budget.charge(*charged)
+        record = await self.purse.ask(key, prompt, messages, most_in, self.asked.max_tokens)
         self.asked_now += 1
-        self.errors_in_a_row = self.errors_in_a_row + 1 if reply.error else 0
+        self.errors_in_a_row = self.errors_in_a_row + 1 if record["error"] else 0
         if self.errors_in_a_row >= GIVE_UP:
             raise EndpointError(
-                f"{GIVE_UP} questions in a row ended in an error, the last one: {reply.error}. They are recorded; when the endpoint "
-                "works again, run the same command with --retry-errors."
+                f"{GIVE_UP} questions in a row ended in an error, the last one: {record['error']}. They are recorded; when the "
+                "endpoint works again, run the same command with --retry-errors."
             )
         return record
-
-
-def _charged(reply: Reply, most_in: int, most_out: int) -> tuple[int, int]:
-    """The tokens to count: the endpoint's own numbers, the most possible where it gave none."""
-    is_told = not reply.error
-    used_in = (most_in if reply.tokens_in is None else reply.tokens_in) if is_told else 0
-    used_out = (
-        (min(most_out, len(reply.text.encode()) + 16) if reply.tokens_out is None else reply.tokens_out) if is_told else 0
-    )
-    return used_in + reply.unknown * most_in, used_out + reply.unknown * most_out
-
-
-def _record(prompt: Prompt, key: str, reply: Reply, attempts: int, charged: tuple[int, int]) -> dict[str, Any]:
-    return {
-        "id": key,
-        "prompt": prompt.hash,
-        "question": prompt.question,
-        "shots": list(prompt.shots),
-        "reply": reply.text,
-        **({"reasoning": reply.reasoning} if reply.reasoning else {}),
-        **({"tokens_reasoning": reply.tokens_reasoning} if reply.tokens_reasoning is not None else {}),
-        "finish": reply.finish,
-        "refusal": reply.refusal,
-        "error": reply.error,
-        "model": reply.model,
-        "tokens_in": reply.tokens_in,
-        "tokens_out": reply.tokens_out,
-        "charged": {"requests": attempts, "tokens_in": charged[0], "tokens_out": charged[1]},
-        "seconds": reply.seconds,
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
 
 
 def ask(
@@ -261,7 +197,8 @@ def ask(
     if not 1 <= concurrency <= 1_000:
         raise UsageError(f"concurrency is {shown(concurrency)}, but must be 1 to 1,000.")
     with open_journal(out, asked.identity(), asked.notes()) as journal:
-        budget = _used(journal, caps, price)
+        purse = Purse.of(answerer, journal, caps, price)
+        budget = purse.budget
         wanted = ((e, n, sample_key(e.id, n)) for e, n in asked.questions())
 
         def is_wanted(example: Example, key: str) -> bool:
@@ -270,7 +207,7 @@ def ask(
             return (only is None or key in only) and is_open(journal.replies.get(key), retry_errors)
 
         pending = ((e, n) for e, n, key in wanted if is_wanted(e, key))
-        running = _Running(asked, answerer, journal, budget, pending, on_reply, retry_errors)
+        running = _Running(asked, purse, pending, on_reply, retry_errors)
         on_reply(len(journal.replies) if asked.acting is None else 0)
         asyncio.run(_run(running, concurrency))
         if asked.acting is None:
@@ -288,16 +225,8 @@ def ask(
 
 
 async def _run(running: _Running, concurrency: int) -> None:
-    async with running.answerer:
+    async with running.purse.answerer:
         await asyncio.gather(*(running.work() for _ in range(concurrency)))
-
-
-def _used(journal: Journal, caps: Caps, price: Price) -> Budget:
-    """The budget with all that earlier starts of the run have used."""
-    budget = Budget(caps, price)
-    for requests, tokens_in, tokens_out in journal.used:
-        budget.charge(tokens_in, tokens_out, requests)
-    return budget
 
 
 def is_open(record: Mapping[str, Any] | None, retry_errors: bool) -> bool:

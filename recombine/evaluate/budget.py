@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 
-from recombine.errors import EndpointError
+from recombine.errors import EndpointError, UsageError
 from recombine.evaluate.prices import Price
 
 
@@ -16,6 +17,10 @@ class Caps:
     requests: int | None = None
     tokens: int | None = None
     cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.cost is not None and not (math.isfinite(self.cost) and self.cost >= 0):
+            raise UsageError(f"the cap on cost is {self.cost}, but must be a number from 0: --max-cost.")
 
 
 class CapReached(EndpointError):

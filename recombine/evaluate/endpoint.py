@@ -340,10 +340,13 @@ def read_completion(value: Any, key: Secret) -> dict[str, Any] | None:
 
 
 def joined_stream(raw: bytes) -> dict[str, Any]:
-    """A streamed reply as one chat completion. Pieces are joined; the last finish reason, usage and model count."""
+    """A streamed reply as one chat completion. Pieces are joined; the last finish reason, usage and model count.
+
+    Only a line feed ends a line here: `str.splitlines` would also split at U+2028 and others, which JSON allows inside a text.
+    """
     message: dict[str, str] = {}
     whole: dict[str, Any] = {"choices": [{"message": message}]}
-    for line in raw.decode("utf-8", "replace").splitlines():
+    for line in raw.decode("utf-8", "replace").split("\n"):
         if not line.startswith("data:") or line[5:].strip() == "[DONE]":
             continue
         piece = json.loads(line[5:])

@@ -11,7 +11,6 @@ majority.jsonl   the commonest answer to each row, where there are several sampl
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from typing import Any
 from recombine.errors import FileError, shown
 from recombine.files import (
     Kind,
+    Lines,
     held,
     holds,
     inside,
@@ -28,7 +28,6 @@ from recombine.files import (
     parse_json,
     read_json,
     read_lines,
-    reason_of,
     sweep,
     told,
     write_json,
@@ -60,61 +59,53 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.replies: dict[str, dict[str, Any]] = {}
-        self.used: list[tuple[int, int, int]] = []
-        settled: Counter[str] = Counter()
-        for line in _records(inside(folder, REPLIES), REPLY_SHAPE):
-            self.replies[line["id"]] = line
-            charged = line["charged"]
-            settled[line["id"]] += charged["requests"]
-            self.used.append((charged["requests"], charged["tokens_in"], charged["tokens_out"]))
-        for line in _records(inside(folder, REQUESTS), REQUEST_SHAPE):
-            settled[line["id"]] -= 1
-            if settled[line["id"]] < 0:
-                self.used.append((1, line["tokens_in"], line["tokens_out"]))
-        self._requests = _appending(folder / REQUESTS)
-        self._replies = _appending(folder / REPLIES)
+        self.replies, self.used = _read(folder)
+        self._requests, self._replies = Lines(folder / REQUESTS), Lines(folder / REPLIES)
 
     def close(self) -> None:
         """Close the files."""
-        os.close(self._requests)
-        os.close(self._replies)
+        self._requests.close()
+        self._replies.close()
 
     def note_request(self, identifier: str, tokens_in: int, tokens_out: int) -> None:
         """Say that a request is about to go out. Survives a kill of the process; a loss of power may lose the last ones."""
-        _write(self._requests, {"id": identifier, "tokens_in": tokens_in, "tokens_out": tokens_out})
+        self._requests.add(_spelled({"id": identifier, "tokens_in": tokens_in, "tokens_out": tokens_out}), is_durable=False)
 
     def keep(self, reply: dict[str, Any]) -> None:
         """Put a reply on the disk; when this returns it is there."""
-        _write(self._replies, reply)
-        with told("write", self.folder / REPLIES):
-            os.fsync(self._replies)
+        self._replies.add(_spelled(reply))
         self.replies[reply["id"]] = reply
 
 
-def _appending(path: Path) -> int:
-    with told("write", path):
-        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+def _spelled(line: Mapping[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False)
 
 
-def _write(handle: int, line: Mapping[str, Any]) -> None:
-    raw = (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace")
-    try:
-        while raw:
-            raw = raw[os.write(handle, raw) :]
-    except OSError as problem:
-        raise FileError(f"cannot write the run's journal: {reason_of(problem)}.") from problem
+def _read(folder: Path) -> tuple[dict[str, dict[str, Any]], list[tuple[int, int, int]]]:
+    """The replies of a run by id, and what was used so far. Nothing is written, so another process may be at work on the run."""
+    replies: dict[str, dict[str, Any]] = {}
+    used: list[tuple[int, int, int]] = []
+    settled: Counter[str] = Counter()
+    for line in _records(inside(folder, REPLIES), REPLY_SHAPE):
+        replies[line["id"]] = line
+        charged = line["charged"]
+        settled[line["id"]] += charged["requests"]
+        used.append((charged["requests"], charged["tokens_in"], charged["tokens_out"]))
+    for line in _records(inside(folder, REQUESTS), REQUEST_SHAPE):
+        settled[line["id"]] -= 1
+        if settled[line["id"]] < 0:
+            used.append((1, line["tokens_in"], line["tokens_out"]))
+    return replies, used
 
 
 def _records(path: Path, shape: Shape) -> Iterator[dict[str, Any]]:
-    """The lines of a journal; a last line without its end is what a kill left of a write, and is cut off."""
+    """The lines of a journal. A last line without its end is what a kill left of a write, and does not count."""
     with told("read", path):
         if not path.exists():
             return
         if not path.is_file():
             raise FileError(f"{shown(str(path))} is not a file.")
-    _cut_half_line(path)
-    for place_number, line in read_lines(path):
+    for place_number, line in read_lines(path, only_whole=True):
         place = f"line {place_number} of {shown(str(path))}"
         try:
             value: dict[str, Any] = parse_json(line, place)
@@ -122,20 +113,6 @@ def _records(path: Path, shape: Shape) -> Iterator[dict[str, Any]]:
         except FileError as problem:
             raise FileError(f"{problem} Delete this line to go on; its row is then asked again.") from None
         yield value
-
-
-def _cut_half_line(path: Path) -> None:
-    with told("read", path), path.open("r+b") as stream:
-        end = stream.seek(0, os.SEEK_END)
-        while end:
-            start = max(0, end - (1 << 16))
-            stream.seek(start)
-            last = stream.read(end - start).rfind(b"\n")
-            if last >= 0:
-                end = start + last + 1
-                break
-            end = start
-        stream.truncate(end)
 
 
 @contextmanager
@@ -179,10 +156,8 @@ def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
 
 
 def used_in(folder: Path) -> tuple[int, int, int]:
-    """Requests and tokens, read and written, that a run folder has used so far; zeros if there is no run."""
+    """Requests and tokens, read and written, that a run folder has used so far; zeros if there is no run. Nothing is written."""
     if not (folder / RUN).is_file():
         return 0, 0, 0
-    journal = Journal(folder)
-    journal.close()
-    used = journal.used or [(0, 0, 0)]
+    _, used = _read(folder)
     return sum(u[0] for u in used), sum(u[1] for u in used), sum(u[2] for u in used)

@@ -98,6 +98,11 @@ def make_section(
     return Section(family, job.version, job.recipe, job.split, job.part, rows, job.options)
 
 
+def _check_series(series: int) -> None:
+    if not 1 <= series <= LONGEST_SERIES:
+        raise UsageError(f"a series has 1 to {LONGEST_SERIES:,} exams, not {series}.")
+
+
 @dataclass(frozen=True)
 class Exam:
     """A sealed exam, or a series of them. `anchor` is the public end of the secret's hash chain."""
@@ -119,8 +124,7 @@ class Exam:
         names = [section.name for section in self.sections]
         if len(set(names)) < len(names):
             raise UsageError(f"the section {max(names, key=names.count)} is named twice.")
-        if not 1 <= self.series <= LONGEST_SERIES:
-            raise UsageError(f"a series has 1 to {LONGEST_SERIES:,} exams, not {self.series}.")
+        _check_series(self.series)
         if not _HEX.fullmatch(self.anchor):
             raise FileError(f"the anchor {shown(self.anchor)} is not 64 hexadecimal digits.")
         if self.closes:
@@ -240,8 +244,9 @@ def seal(
 
     A folder that holds an exam already is refused: one commitment has one secret.
     """
+    _check_series(series)  # before the anchor, which takes one hash for each exam of the series
     root = secret or Secret.drawn()
-    exam = Exam(title, tuple(sections), root.before(max(1, series)).hex(), style, beacon, series, closes)
+    exam = Exam(title, tuple(sections), root.before(series).hex(), style, beacon, series, closes)
     folder = own_folder(out, FOLDER)
     if (folder / EXAM).exists():
         raise FileError(f"{shown(str(out))} holds an exam already; choose another folder.")

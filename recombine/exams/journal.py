@@ -7,7 +7,6 @@ the head before the secret is revealed. Any later change, drop, swap or addition
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,10 +17,11 @@ from recombine.errors import FileError, shown
 from recombine.exams.document import canonical
 from recombine.exams.faults import DroppedReply, EditedReply, LateReply, SwappedReply, UnfinishedSitting
 from recombine.exams.secret import hashed
-from recombine.files import Kind, held, inside, own_folder, parse_json, read_lines, reason_of, told
+from recombine.files import Kind, Lines, held, inside, own_folder, parse_json, read_lines
 from recombine.schemas import Shape, check, optional, record, text, whole
 
-JOURNAL, PAPER, RESULT = "journal.jsonl", "paper.jsonl", "result.json"
+JOURNAL, PAPER, RESULT, ASKED = "journal.jsonl", "paper.jsonl", "result.json", "asked"
+"""`asked` is the folder in which `exam sit` keeps requests and replies of an endpoint, before they are in the journal."""
 MOST_SECONDS = 1 << 40
 LONGEST_REPLY = 2_000_000
 _LINK = text(64)
@@ -119,33 +119,20 @@ def check_closed(journal: Journal, path: Path) -> None:
 class Pen:
     """Adds lines to a journal; when `add` returns, the line is on the disk."""
 
-    def __init__(self, path: Path, before: bytes) -> None:
-        self._before = before
-        self._path = path
-        with told("write", path):
-            self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+    def __init__(self, lines: Lines, before: bytes) -> None:
+        self._lines, self._before = lines, before
 
     def add(self, line: dict[str, Any]) -> str:
         """Write a line with its link; returns the link."""
         self._before = link_of(self._before, line)
         link = self._before.hex()
-        raw = (json.dumps({**line, "link": link}, ensure_ascii=True) + "\n").encode()
-        try:
-            while raw:
-                raw = raw[os.write(self._handle, raw) :]
-            os.fsync(self._handle)
-        except OSError as problem:
-            raise FileError(f"cannot write {shown(str(self._path))}: {reason_of(problem)}.") from problem
+        self._lines.add(json.dumps({**line, "link": link}, ensure_ascii=True))
         return link
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._handle)
 
 
 def _is_sitting(folder: Path) -> bool:
     names = {entry.name for entry in folder.iterdir()}
-    known = {"lock", JOURNAL, PAPER, RESULT}
+    known = {"lock", JOURNAL, PAPER, RESULT, ASKED}
     return all(name in known or (name.startswith(".") and name.endswith(".tmp")) for name in names)
 
 
@@ -164,34 +151,26 @@ def open_sitting(out: str | Path) -> Iterator[Path]:
 def pen_for(folder: Path, opening: Mapping[str, Any]) -> Iterator[tuple[Pen, Journal]]:
     """A pen for a new journal, or for one of the same exam and examinee that was interrupted."""
     path = inside(folder, JOURNAL)
-    if path.exists():
-        cut_half_line(path)
-    is_new = not path.exists() or path.stat().st_size == 0
-    journal = Journal(opening) if is_new else read_journal(path)
-    if not is_new:
-        _check_same(journal.opening, opening, path)
-        if journal.is_closed:
-            raise LateReply(f"{shown(str(path))} is closed; a new sitting needs a new folder.")
-    pen = Pen(path, GENESIS if is_new else bytes.fromhex(journal.head))
+    lines = Lines(path)
     try:
+        is_new = path.stat().st_size == 0
+        journal = Journal(opening) if is_new else read_journal(path)
+        if not is_new:
+            _check_same(journal.opening, opening, path)
+            if journal.is_closed:
+                raise LateReply(f"{shown(str(path))} is closed; a new sitting needs a new folder.")
+        pen = Pen(lines, GENESIS if is_new else bytes.fromhex(journal.head))
         if is_new:
             journal.head = pen.add(dict(opening))
         yield pen, journal
     finally:
-        pen.close()
+        lines.close()
 
 
 def _check_same(there: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
     other = [name for name in now if name != "package" and there.get(name) != now[name]]
     if other:
         raise FileError(f"{shown(str(path))} belongs to another sitting ({', '.join(other)} differ); choose another folder.")
-
-
-def cut_half_line(path: Path) -> None:
-    """Drop a last line without its end: a killed process left it, and its reply was never acknowledged."""
-    with told("read", path), path.open("r+b") as stream:
-        raw = stream.read()
-        stream.truncate(raw.rfind(b"\n") + 1)
 
 
 Clock = Callable[[], float]

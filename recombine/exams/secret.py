@@ -16,7 +16,7 @@ from pathlib import Path
 
 from recombine.errors import FileError, UsageError, shown
 from recombine.exams.faults import OtherSecret
-from recombine.files import check_path, read_json, sync_folder, told
+from recombine.files import check_path, read_json, sync_folder, told, write_all
 from recombine.schemas import anything, check, record, text
 
 SECRET_BYTES = 32
@@ -85,8 +85,7 @@ def write_secret(path: Path, commitment: str, root: Secret) -> None:
             raise FileError(f"{shown(str(file))} exists; a secret is never replaced. Choose another folder.")
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), OWNER_ONLY)
         try:
-            while raw:
-                raw = raw[os.write(handle, raw) :]
+            write_all(handle, raw)
             os.fsync(handle)
         finally:
             os.close(handle)

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from recombine.core import Example
     from recombine.data.datasets import Dataset
 
-RUN, RESULT, PROGRESS = "run.json", "result.json", "progress"
-"""`progress` is the beginning of the name of the file in which a machine keeps what an unfinished run has done."""
+RUN, RESULT = "run.json", "result.json"
+LEARNT = ("machine.json", "machine.npz")
+"""The files of finished machines."""
 
 
 class Machine(Protocol):
@@ -152,7 +153,8 @@ def train_machine(
     cls = find_machine(name)
     config = changed(cls.Config(), settings)
     own_folder(out, MACHINE_FOLDER)
-    sweep(out, lambda place: place.startswith((RUN, RESULT, PROGRESS, "machine.")))
+    progress = progress_files(config)
+    sweep(out, (RUN, RESULT, *LEARNT, *progress).__contains__)
     described = {"model": name, "config": asdict(config), "seed": seed, "data": {"part": rows.job.key, "rows": len(rows)}}
     _claim(out, described)
     if (out / RESULT).is_file():
@@ -169,8 +171,14 @@ def train_machine(
         figures,
     )
     write_json(out / RESULT, asdict(result))
-    remove_own(out, lambda name: name.startswith(f"{PROGRESS}."))
+    remove_own(out, progress.__contains__)
     return machine, result
+
+
+def progress_files(config: Any) -> tuple[str, ...]:
+    """The names of the files in which a run keeps what it has done so far. They are deleted at its end, and no others are."""
+    later = range(1, getattr(config, "starts", 1))  # the set machine may begin several times, and keeps each start apart
+    return ("progress.json", "progress.npz", *(f"progress-{start}.npz" for start in later))
 
 
 def _claim(out: Path, described: Mapping[str, Any]) -> None:

@@ -228,6 +228,11 @@ class _Handler(BaseHTTPRequestHandler):
         value["usage"]["completion_tokens_details"] = {"reasoning_tokens": 7}
         self.send(json.dumps(value).encode())
 
+    def fault_no_usage(self) -> None:
+        value = completion("Answer: I_WALK")
+        del value["usage"]
+        self.send(json.dumps(value).encode())
+
     def fault_only_reasoning(self) -> None:
         value = completion("", "length")
         value["choices"][0]["message"].update(content=None, reasoning_content="Answer: I_WALK")

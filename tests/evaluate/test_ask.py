@@ -25,7 +25,7 @@ from recombine.evaluate.answers import read_answers
 from recombine.evaluate.ask import Asked, Outcome, ask, estimate
 from recombine.evaluate.budget import Budget, CapReached, Caps
 from recombine.evaluate.endpoint import Endpoint, Patience, Reply, Secret, check_endpoint, key_from_environment
-from recombine.evaluate.journal import Journal
+from recombine.evaluate.journal import Journal, used_in
 from recombine.evaluate.prices import FREE, Price, parse_price
 from recombine.evaluate.prompts import Prompter
 from recombine.families.scan import SCAN
@@ -390,6 +390,40 @@ def test_lost_requests_count_at_their_most(server: Any, tmp_path: Path) -> None:
     journal.close()
     assert sum(used[0] for used in journal.used) == 3
     assert (1, 7, 50) in journal.used
+
+
+def test_a_reply_without_a_count_is_charged_at_its_most(server: Any, tmp_path: Path) -> None:
+    """The model may have thought, and cost, more than its text shows."""
+    server.faults.append("no_usage")
+    outcome = run(server, tmp_path / "r", 1)
+    (request,) = [json.loads(line) for line in (tmp_path / "r" / "requests.jsonl").read_text().splitlines()]
+    assert (outcome.tokens_in, outcome.tokens_out) == (request["tokens_in"], 50)
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1.0])
+def test_a_cap_is_a_number(cost: float, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is above nan or infinity, so they would be no caps."""
+    with pytest.raises(UsageError, match="--max-cost"):
+        Caps(cost=cost)
+    words = ["ask", "scan", "--model", "m", "--endpoint", "http://localhost:1/v1", "--max-cost", str(cost)]
+    for style in ("direct", "lexicon"):
+        assert main([*words, "--style", style, "--dry-run"]) == 2
+        assert "--max-cost" in capsys.readouterr().err
+
+
+def test_counting_what_a_run_has_used_changes_nothing(server: Any, tmp_path: Path) -> None:
+    """Another process may be at work on it, in the middle of a line."""
+    run(server, tmp_path / "r", 2)
+    half = b'{"id": "scan", "reply": "\xe2\x80'
+    for name in ("requests.jsonl", "replies.jsonl"):
+        with (tmp_path / "r" / name).open("ab") as stream:
+            stream.write(half)
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "run.json").write_bytes((tmp_path / "r" / "run.json").read_bytes())
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert used_in(tmp_path / "r") == (2, 200, 20)
+    assert used_in(tmp_path / "begun") == used_in(tmp_path / "nothing") == (0, 0, 0)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 def test_unknown_prices_are_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from recombine.data.datasets import load
 from recombine.data.fresh import open_suite
 from recombine.evaluate.ask import Asked, ask
 from recombine.evaluate.budget import Caps
-from recombine.evaluate.endpoint import Endpoint, Patience
+from recombine.evaluate.endpoint import Endpoint, Patience, joined_stream
 from recombine.evaluate.outcomes import pass_at
 from recombine.evaluate.prices import FREE, Price
 from recombine.evaluate.prompts import Prompter
@@ -93,6 +93,39 @@ def test_streams_are_joined_and_counted(server: Any, tmp_path: Path) -> None:
     replies = [json.loads(line) for line in (tmp_path / "r" / "replies.jsonl").read_text().splitlines()]
     assert all(reply["tokens_out"] == 10 and reply["model"] == "echo-1" for reply in replies)
     assert len(server.asked) == 5
+
+
+@pytest.mark.parametrize("odd", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+@pytest.mark.parametrize("end", ["\n\n", "\r\n\r\n"])
+def test_only_a_line_feed_ends_a_line_of_a_stream(odd: str, end: str) -> None:
+    """JSON may hold U+2028 and others as they are; Python's `splitlines` takes them for ends of lines."""
+    piece = {"choices": [{"delta": {"content": f"I{odd}J"}, "finish_reason": "stop"}]}
+    text = json.dumps(piece, ensure_ascii=False)  # escapes \x0b, \x0c and \x1c; they can stand in a comment of the stream
+    found = joined_stream(f": hello{odd}data: x{end}data: {text}{end}data: [DONE]{end}".encode())
+    assert found["choices"][0] == {"message": {"content": f"I{odd}J"}, "finish_reason": "stop"}
+
+
+def test_votes_of_more_samples_do_not_stay(server: Any, tmp_path: Path) -> None:
+    asked, endpoint = _asked(server, 2, samples=3)
+    ask(asked, endpoint, tmp_path / "r", caps=Caps(), price=FREE)
+    (tmp_path / "r" / "data").mkdir()
+    for place in (tmp_path / "r", tmp_path / "r" / "data"):
+        (place / "majority.jsonl").write_text("{}")
+    one, again = _asked(server, 2)
+    assert ask(one, again, tmp_path / "r", caps=Caps(), price=FREE).majority is None
+    assert not (tmp_path / "r" / "majority.jsonl").exists()
+    assert (tmp_path / "r" / "data" / "majority.jsonl").exists(), "it is not ours"
+
+
+def test_seed_zero_is_an_exam_too(server: Any, tmp_path: Path) -> None:
+    """Today's date is the seed of an exam only where none is given."""
+    server.reply = lambda _prompt: "Answer: walk"
+    words = ["ask", "--suite", "fresh", "--size", "1", "--model", "m", "--endpoint", server.url, "--max-requests", "0"]
+    assert main([*words, "--seed", "0", "--out", str(tmp_path / "zero")]) == 1
+    assert open_suite(tmp_path / "zero" / "data").seed == 0
+    assert main([*words, "--seed", "7", "--out", str(tmp_path / "seven")]) == 1
+    assert main([*words, "--seed", "0", "--out", str(tmp_path / "seven")]) == 2
+    assert main([*words, "--out", str(tmp_path / "seven")]) == 1
 
 
 def test_a_batch_file_is_written_and_read_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

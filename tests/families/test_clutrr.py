@@ -267,8 +267,9 @@ def test_names_are_many_and_of_one_gender() -> None:
 def test_family_limits_and_wrong_options() -> None:
     for example in examples(5, levels=4, max_children=5):
         assert max(generations(example.world)) < 7
-    with pytest.raises(BadOption, match="numbers from 2 to 20"):
-        rows(1, k="1")
+    for k in ("1", "²", "00049", "0004" * 40, "9" * 150, "3,٣"):
+        with pytest.raises(BadOption, match="numbers from 2 to 20"):
+            rows(1, k=k)
     with pytest.raises(BadOption, match="rise"):
         rows(1, k="3,2")
     with pytest.raises(BadOption, match="min_children"):

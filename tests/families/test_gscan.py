@@ -463,6 +463,15 @@ def test_wrong_claims_of_a_file_are_found(tmp_path: Path) -> None:
     assert codes == [["wrong_field"], ["wrong_label"], ["wrong_field"], ["wrong_split"]]
 
 
+@pytest.mark.parametrize("index", ["²", "٣", "9" * 5_000, "", "-1"])
+def test_an_index_that_is_no_number_is_that_of_no_shot(index: str) -> None:
+    """Ids of files by others may end in anything."""
+    example = gscan.example(rows("compositional", "train", n=1), 0)
+    assert list(example.validate()) == []
+    moved = dataclasses.replace(example, id=f"{example.id.rpartition('/')[0]}/{index}")
+    assert [problem.code for problem in moved.validate()] == ["wrong_split"]
+
+
 def test_a_file_without_held_out_sections_owes_them_nothing(tmp_path: Path) -> None:
     out = io.StringIO()
     gscan.write(iter([rows("target_lengths", "train", n=200)]), out)

@@ -169,6 +169,35 @@ def test_an_endpoint_is_asked_once_and_its_rule_is_run(server: Any, tmp_path: Pa
     assert "sk-test-key" not in "".join(path.read_text() for path in out.glob("*.*"))
 
 
+def test_caps_are_those_of_the_whole_run(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["ask", "scan", "--style", "lexicon", "--model", "m", "--endpoint", server.url, "--out", str(tmp_path / "r")]
+    server.faults.append("400")
+    assert main([*words, "--max-requests", "1"]) == 2
+    assert "no reply" in capsys.readouterr().err
+    assert main([*words, "--max-requests", "1"]) == 2
+    assert "the cap is 1" in capsys.readouterr().err and len(server.asked) == 1
+    server.reply = lambda _prompt: "I do not know."
+    for _ in range(2):
+        assert main([*words, "--max-requests", "2"]) == 2
+        assert "holds no rules" in capsys.readouterr().err and len(server.asked) == 2
+    assert (tmp_path / "r" / "reply.txt").read_text() == "I do not know."
+    assert main([*words[:-1], str(tmp_path / "r"), "--shots", "3"]) == 2
+    assert "another run" in capsys.readouterr().err
+
+
+def test_a_prompt_alone_makes_no_run(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`recombine rules … > mine/prompt.txt` is a step of the documentation; what lies beside it is the user's."""
+    words = ["ask", "scan", "--style", "lexicon", "--model", "m", "--endpoint", server.url, "--out", str(tmp_path)]
+    assert main(["rules", "scan"]) == 0
+    (tmp_path / "prompt.txt").write_text(capsys.readouterr().out.removesuffix("\n"))
+    for name in ("answers.jsonl", "rules.json", "reply.txt"):
+        (tmp_path / name).write_text("years of work")
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert main(words) == 2
+    assert "choose another folder" in capsys.readouterr().err and not server.asked
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
 def test_what_makes_no_sense_is_refused(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["ask", "scan", "--style", "lexicon", "--model", "m", "--endpoint", server.url, "--out", str(tmp_path / "r")]
     for cap in (["--max-requests", "0"], ["--max-total-tokens", "100"], ["--price", "3,15", "--max-cost", "0.00001"]):

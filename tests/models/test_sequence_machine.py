@@ -146,12 +146,16 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_machine(tmp_path: Path) -> No
     with pytest.raises(KeyboardInterrupt):
         train_machine("sequence-machine", settings, rows, tmp_path / "a", 3, _after_first(stop))
     assert (tmp_path / "a" / "progress.json").is_file()
+    foreign = ("progress.txt", "progress.csv", "progress.json.bak", ".progress.txt.7.tmp", ".machine.pdf.7.tmp")
+    for name in foreign:
+        (tmp_path / "a" / name).write_text("years of work")
     told: list[str] = []
     train_machine("sequence-machine", settings, rows, tmp_path / "a", 3, told.append)
     assert len(told) == 1
     train_machine("sequence-machine", settings, rows, tmp_path / "b", 3, told.append)
     assert (tmp_path / "a" / "machine.json").read_bytes() == (tmp_path / "b" / "machine.json").read_bytes()
     assert not (tmp_path / "a" / "progress.json").exists()
+    assert all((tmp_path / "a" / name).read_text() == "years of work" for name in foreign)
 
 
 def test_a_run_that_learnt_nothing_gives_its_folder_up(tmp_path: Path) -> None:

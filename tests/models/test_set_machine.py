@@ -235,7 +235,9 @@ def test_a_stuck_finder_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         train_machine("set-machine", twice, rows, tmp_path / "b", 1, stop_in_the_second)
     assert (tmp_path / "b" / "progress-1.npz").is_file()
+    (tmp_path / "b" / "progress-2.npz").write_text("years of work")
     train_machine("set-machine", twice, rows, tmp_path / "b", 1, lambda _line: None)
+    assert sorted(path.name for path in (tmp_path / "b").glob("progress*")) == ["progress-2.npz"]
     assert (tmp_path / "a" / "machine.npz").read_bytes() == (tmp_path / "b" / "machine.npz").read_bytes()
     losses = []
     for seed in (1, keys.state("set machine", "start", 1, 1)):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
+import sqlite3
+import subprocess
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +285,35 @@ def test_a_foreign_file_is_not_touched(tmp_path: Path) -> None:
     assert main(["study", str(tmp_path / "missing.sqlite")]) == 2
 
 
+@pytest.mark.parametrize("version", [0, 1, 2])
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_a_database_of_another_program_is_not_touched(version: int, mode: str, tmp_path: Path) -> None:
+    """It is refused before anything is set in it, and no connection stays open."""
+    path = tmp_path / "contacts % ? #.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(f"PRAGMA journal_mode={mode}; CREATE TABLE person (name TEXT); PRAGMA user_version={version}")
+    before = path.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(FileError, match="holds no studies"):
+            Store(path)
+        gc.collect()
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_studies_that_a_killed_server_left_are_taken_up(tmp_path: Path) -> None:
+    path = tmp_path / "people.sqlite"
+    program = "import os, sys; from pathlib import Path; from recombine.serve.studies.store import Store\n"
+    program += "Store(Path(sys.argv[1])).secret(); os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == 9
+    assert path.with_name("people.sqlite-wal").exists()
+    first, second = Store(path), Store(path)
+    assert len(first.secret()) == 32 and first.secret() == second.secret()
+    first.close()
+    second.close()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -292,6 +326,12 @@ def test_a_design_that_cannot_be_is_refused(store: Store, wrong: dict[str, Any])
     with pytest.raises(RecombineError):
         design.create(store, Design(**{"title": "T", "conditions": SCAN, **wrong}))
     assert store.studies() == []
+
+
+@pytest.mark.parametrize("items", ["²", "0", "000001" + "9" * 5_000, "0000019", "99999", "٣", "-1", ""])
+def test_the_items_of_a_condition_are_a_small_number(items: str) -> None:
+    with pytest.raises(UsageError, match="PART=ITEMS"):
+        Condition.parse(f"scan/simple/test={items}")
 
 
 def test_studies_are_made_and_listed_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,16 +15,30 @@ from recombine.errors import FileError
 from recombine.files import discard, own_folder, sweep
 from recombine.signature import MARKS
 
+NOBODY = ["--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--retries", "0"]
 FOLDERS: dict[str, list[str]] = {
     "generate": ["generate", "scan", "--split", "length", "--size", "5"],
     "evaluate": ["evaluate", "--data", "DATA"],
-    "ask": ["ask", "scan", "--split", "length", "--size", "2", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1"],
+    "ask": ["ask", "scan", "--split", "length", "--size", "2", *NOBODY],
     "train": ["train", "gru-attn", "--data", "scan", "--split", "length"],
     "reproduce": ["reproduce", "nacs-table1", "--scale", "smoke"],
     "demo": ["demo", "--size", "2"],
     "export": ["export", "DATA", "--for", "sft"],
 }
 """Verb with an output folder -> words that would write there."""
+MODES: dict[str, list[str]] = {
+    "generate --suite fresh": ["generate", "--suite", "fresh", "--size", "1", "--seed", "3", "--out"],
+    "generate --suite paper": ["generate", "scan", "--suite", "paper", "--size", "1", "--out"],
+    "generate --pairs": ["generate", "gscan", "--pairs", "all", "--size", "1", "--out"],
+    "generate --format native": ["generate", "scan", "--split", "length", "--size", "5", "--format", "native", "--out"],
+    "ask --suite": ["ask", "--suite", "fresh", "--size", "1", *NOBODY, "--out"],
+    "ask --suite --data": ["ask", "--suite", "fresh", "--data", "DATA", *NOBODY, "--out"],
+    "ask --style lexicon": ["ask", "scan", "--style", "lexicon", *NOBODY, "--out"],
+    "ask --act": ["ask", "gscan", "--act", "--size", "1", *NOBODY, "--out"],
+    "evaluate --figures": ["evaluate", "--data", "DATA", "--figures"],
+    "exam seal": ["exam", "seal", "--section", "scan/length:5", "--out"],
+}
+"""Another way of a verb to fill a folder -> words that would write there, but for the folder."""
 FILES: dict[tuple[str, str], list[str]] = {
     ("predict", "--out"): ["predict", "RUN", "--data", "scan"],
     ("stats", "--html"): ["stats", "DATA"],
@@ -33,10 +47,11 @@ FILES: dict[tuple[str, str], list[str]] = {
     ("show", "--save"): ["show", "scan"],
     ("identify", "--out"): ["identify", "scan", "--split", "length"],
     ("rules", "--out"): ["rules", "scan", "--split", "length", "--lexicon", "lexicon.txt"],
+    ("evaluate", "--latex"): ["evaluate", "--data", "DATA"],
 }
 """(verb, option) with an output file -> words that would write there."""
 ELSEWHERE = {("study", "--out"), ("watch", "--out")}  # tests/serve: it needs a study; below: it takes .gif only
-OUTPUTS = {"--out", "--html", "--certificate", "--save"}
+OUTPUTS = {"--out", "--html", "--certificate", "--save", "--figures", "--latex"}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +81,7 @@ def test_every_output_option_is_tried_here() -> None:
         parser = argparse.ArgumentParser()
         importlib.import_module(f"recombine.cli.{verb.replace('-', '_')}").add_arguments(parser)
         found |= {(verb, word) for action in parser._actions for word in action.option_strings if word in OUTPUTS}
-    assert found == {(verb, "--out") for verb in FOLDERS} | set(FILES) | ELSEWHERE
+    assert found == {(verb, "--out") for verb in FOLDERS} | set(FILES) | ELSEWHERE | {("evaluate", "--figures")}
 
 
 @pytest.mark.parametrize("verb", sorted(FOLDERS))
@@ -92,6 +107,34 @@ def test_foreign_folders_are_refused(
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("mode", sorted(MODES))
+def test_other_ways_of_a_verb_refuse_foreign_folders_too(
+    mode: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mine"
+    names = (
+        "index.html",
+        "run.json",
+        "answers.jsonl",
+        "lenient.jsonl",
+        "prompt.txt",
+        "reply.txt",
+        "rules.json",
+        "accuracy.svg",
+    )
+    before = precious(out, *names, "suite.json", "data/suite.json", "exam.json", "accuracy.csv", "pairs.json")
+    words = words_of(MODES[mode], data)
+    assert main([*words, str(out)]) == 2
+    assert tree(out) == before
+    told = capsys.readouterr().err
+    assert "choose another folder" in told and "Traceback" not in told
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert main([*words, str(tmp_path / "link")]) == 2
+    assert "is a symbolic link" in capsys.readouterr().err
+    assert list((tmp_path / "real").iterdir()) == []
 
 
 @pytest.mark.parametrize("verb", sorted(set(FOLDERS) - {"reproduce"}))
@@ -123,6 +166,23 @@ def test_foreign_files_are_not_overwritten(
         refused = "no suffix that says" if verb == "show" and not name.endswith(".svg") else "choose another name"
         assert refused in capsys.readouterr().err
         assert (tmp_path / name).read_text() == text
+
+
+@pytest.mark.parametrize("described", ['{"asked": {"model": "m"}}', '{"suite": "fresh"}'])
+@pytest.mark.parametrize("verb", ["predict", "rules"])
+def test_answers_that_were_paid_for_are_kept(
+    verb: str, described: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They begin like answers of a machine."""
+    answers = '{"id": "scan@1/release/length/test/0/000000", "answer": "I_WALK"}\n'
+    (tmp_path / "answers.jsonl").write_text(answers)
+    words = [*FILES[verb, "--out"], "--out", str(tmp_path / "answers.jsonl")]
+    assert main(words) == 2
+    assert "choose another name" not in capsys.readouterr().err, "without a run around it, it may be replaced"
+    (tmp_path / "run.json").write_text(described)
+    assert main(words) == 2
+    assert "choose another name" in capsys.readouterr().err
+    assert (tmp_path / "answers.jsonl").read_text() == answers
 
 
 def test_a_film_replaces_films_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,6 +242,19 @@ def test_demo_replaces_its_own_folder_and_nothing_else(
     assert "was not written by Recombine" in capsys.readouterr().err
     assert (out / "data" / "scan" / "mine.txt").read_text() == "years of work"
     assert (out / "data" / "scan" / "manifest.json").is_file(), "with a foreign file in it nothing is deleted"
+
+
+def test_a_report_is_no_demo(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both have an index.html, so a demo in the folder of a report would replace its page."""
+    report = tmp_path / "report"
+    assert main(["evaluate", "--data", str(data), "--out", str(report)]) == 0
+    for mark in (None, '{"package": "mine"}', '{"package": 1, "size": 1, "seed": 0}', '{"package": "recombine 1", "mine": 1}'):
+        if mark is not None:
+            (report / "demo.json").write_text(mark)
+        before = tree(report)
+        assert main(["demo", "--size", "2", "--out", str(report)]) == 2
+        assert "choose another folder" in capsys.readouterr().err
+        assert tree(report) == before
 
 
 def test_demo_checks_its_words_before_it_touches_anything(tmp_path: Path) -> None:

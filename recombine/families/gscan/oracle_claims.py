@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,8 @@ def _main_claim(example: Example, part: str) -> str:
 def _is_shot(example: Example) -> bool:
     """Whether the row is among the first k of its part, by its id; rows of files by others may stand anywhere."""
     index = example.id.rpartition("/")[2]
-    return "shots" not in example.meta or (index.isdigit() and int(index) < int(example.meta["shots"]))
+    is_number = re.fullmatch("[0-9]{1,18}", index) is not None
+    return "shots" not in example.meta or (is_number and int(index) < int(example.meta["shots"]))
 
 
 def _held_out_claim(name: str) -> Claim:

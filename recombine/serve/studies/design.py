@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -34,7 +35,7 @@ class Condition:
     def parse(cls, text: str) -> Condition:
         """`clutrr/generalization_23/test_k4=10`."""
         part, equals, number = text.strip().partition("=")
-        if not equals or not number.isdecimal() or not 1 <= int(number[:6]) <= MOST_ITEMS:
+        if not equals or not re.fullmatch("[0-9]{1,6}", number) or not 1 <= int(number) <= MOST_ITEMS:
             raise UsageError(f"{shown(text)} is not FAMILY/SPLIT/PART=ITEMS, such as clutrr/generalization_23/test_k4=10.")
         return cls(part, int(number))
 

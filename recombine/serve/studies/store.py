@@ -7,12 +7,13 @@ person has one answer to an item and one review of a text, so a request that is 
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ CREATE TABLE IF NOT EXISTS statement (
   person TEXT NOT NULL REFERENCES person ON DELETE CASCADE, item INTEGER NOT NULL, statement TEXT NOT NULL, program TEXT NOT NULL,
   hidden_right INTEGER NOT NULL, hidden INTEGER NOT NULL, seconds REAL NOT NULL, at REAL NOT NULL, PRIMARY KEY (person, item));
 """
+_TABLES = re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", _SCHEMA)
 
 
 _OPEN = (
@@ -72,6 +74,18 @@ AND i.number NOT IN (SELECT item FROM offer WHERE person = :person AND role = :r
 ORDER BY coalesce(mine.times, 0), coalesce(ours.times, 0), coalesce(parts.times, 0), i.number LIMIT 1
 """
 """The item that a person is asked next. Offers are counted once for a request, not once for every item."""
+
+
+def _check_ours(path: Path) -> None:
+    """Refuse a file with other tables than ours. It is opened for reading only, so that a foreign file stays as it is."""
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro" if has_log else "immutable=1"  # without a log to read, SQLite need not make the files beside it
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=30)) as db:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        names = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+    is_new = version == 0 and not names
+    if not is_new and (version != VERSION or not names.issuperset(_TABLES)):
+        raise FileError(f"{shown(str(path))} holds no studies of this version of Recombine; name another file.")
 
 
 @dataclass(frozen=True)
@@ -102,17 +116,18 @@ class Store:
         self.path = path
         self._lock = threading.RLock()
         try:
+            if path.exists():
+                _check_ours(path)
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=30)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute("PRAGMA foreign_keys=ON")
-            self._db.execute("PRAGMA secure_delete=ON")
-            found = self._db.execute("PRAGMA user_version").fetchone()[0]
-            tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if found not in (0, VERSION) or (found == 0 and tables):
-                raise FileError(f"{shown(str(path))} holds no studies of this version of Recombine; name another file.")
-            self._db.executescript(_SCHEMA)
-            self._db.execute(f"PRAGMA user_version={VERSION}")
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=FULL")
+                self._db.execute("PRAGMA foreign_keys=ON")
+                self._db.execute("PRAGMA secure_delete=ON")
+                self._db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
+            except BaseException:
+                self._db.close()
+                raise
         except sqlite3.Error as problem:
             raise FileError(f"{shown(str(path))} cannot be used for studies: {problem}.") from None
 
