@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,17 +65,21 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
         "style": "lexicon", "prompt_hash": prompt.hash, "system": arguments.system, "model": arguments.model, "endpoint": model.place,
         "settings": dict(model.settings),
     }  # fmt: skip
+    part = arguments.part or request.test_part()
+    request.load(part, 1)  # a part that is not there is told before anything is paid for
     with open_journal(arguments.out, asked, {}) as journal:
         out = journal.folder
         write_text(out / PROMPT, text)
         purse = Purse.of(model.answerer, journal, caps, price)
-        reply = _reply(purse, prompt, arguments.system, model.longest_reply)
-        write_text(out / REPLY, reply)
+        record = _reply(purse, prompt, arguments.system, model.longest_reply)
+        write_text(out / REPLY, record["reply"])
         try:
-            rules = book.read(reply)
+            rules = book.read(_said(record))
         except RecombineError as problem:
-            raise UsageError(f"the reply in {shown(str(out / REPLY))} holds no rules: {problem}") from None
-        ran = by_file.run_rules(rules, request, arguments.part or "test", arguments.size, out / ANSWERED)
+            raise UsageError(
+                f"the reply in {shown(str(out / REPLY))} holds no rules: {problem} It is kept; another --out asks again."
+            ) from None
+        ran = by_file.run_rules(rules, request, part, arguments.size, out / ANSWERED)
         told = {"model": arguments.model, "shots": arguments.shots or SHOTS, **vars(ran), "rules": rules.lines()}
         write_json(out / RESULT, told)
     by_file.tell(rules, ran, arguments.json)
@@ -88,8 +93,19 @@ def most_tokens(prompt: Prompt, system: str) -> int:
     return prompt.most_tokens + len(system.encode())
 
 
-def _reply(purse: Purse, prompt: Prompt, system: str, longest: int) -> str:
-    """The reply to the one question: that of the journal, or a new one. An error is told, and the next start asks again."""
+def _said(record: Mapping[str, Any]) -> str:
+    """What a kept reply says, by the first three rules of `evaluate/replies.py`: a cut reply and a refusal say nothing."""
+    from recombine.evaluate.replies import spoken
+
+    if record["finish"] == "length":
+        raise UsageError("it was cut at the token limit; --max-tokens sets a higher one.")
+    if record["refusal"] or record["finish"] == "content_filter":
+        raise UsageError(f"the endpoint refused: {shown(record['refusal'] or 'content filter')}.")
+    return spoken(record["reply"])
+
+
+def _reply(purse: Purse, prompt: Prompt, system: str, longest: int) -> dict[str, Any]:
+    """The record of the reply to the one question: that of the journal, or a new one. An error is told, and the next start asks again."""
     messages = [*([{"role": "system", "content": system}] if system else []), {"role": "user", "content": prompt.text}]
 
     async def ask() -> dict[str, Any]:
@@ -101,20 +117,22 @@ def _reply(purse: Purse, prompt: Prompt, system: str, longest: int) -> str:
         record = asyncio.run(ask())
     if record["error"]:
         raise UsageError(f"no reply: {record['error']}.")
-    return str(record["reply"])
+    return record
 
 
 def _say_next(arguments: argparse.Namespace, part: str, out: Path) -> None:
     """Print the command that evaluates the answers, with a folder of the rows beside them."""
     from recombine.cli.requests import options_of
-    from recombine.data.generate import generate
+    from recombine.data.generate import generate, remove
     from recombine.families import FAMILIES
 
     data = Path(arguments.family)
     if arguments.family in FAMILIES:
         data = out / "data"
+        if data.exists():  # of an earlier start, perhaps of another size
+            remove(data)
         words = {"recipe": arguments.recipe, "options": options_of(arguments), "size": arguments.size}
-        generate(arguments.family, data, split=arguments.split, part=part, seed=arguments.seed, **words)
+        generate(arguments.family, data, split=arguments.split or (), part=part, seed=arguments.seed, **words)
     answers, report = shlex.quote(str(out / ANSWERED)), shlex.quote(f"{arguments.out}-report")
     only = f" --rows {answers}" if arguments.size and arguments.family not in FAMILIES else ""
     say(f"next: recombine evaluate --data {shlex.quote(str(data))} --answers {answers}{only} --out {report}")

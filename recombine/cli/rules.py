@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stdout.write(f"{prompt}\n")
         return 0
     rules = book.read(read_text(Path(arguments.lexicon)))
-    tell(rules, run_rules(rules, request, arguments.test or "test", arguments.size, out), arguments.json)
+    tell(rules, run_rules(rules, request, arguments.test or request.test_part(), arguments.size, out), arguments.json)
     return 0
 
 

@@ -58,7 +58,7 @@ def parse_reply(text: str, finish: str = "stop", refusal: str = "") -> Parsed:
         return Parsed("refused")
     if len(text) > MAX_REPLY:
         return Parsed("unparsable")
-    said = _spoken(text).strip()
+    said = spoken(text).strip()
     marked = _marked(said)
     if marked is None and "\n" not in said and 0 < len(said) <= MAX_LINE and not _REFUSAL.match(said):
         marked = said
@@ -76,13 +76,13 @@ def parse_leniently(text: str, finish: str = "stop", refusal: str = "") -> Parse
     strict = parse_reply(text, finish, refusal)
     if strict.status != "unparsable" or len(text) > MAX_REPLY:
         return strict
-    lines = [line.strip() for line in _spoken(text).split("\n")]
+    lines = [line.strip() for line in spoken(text).split("\n")]
     last = next((line for line in reversed(lines) if line and not line.startswith("```")), "")
     answer = _bare(last) if len(last) <= MAX_LINE else ""
     return Parsed("ok", answer) if answer else strict
 
 
-def _spoken(text: str) -> str:
+def spoken(text: str) -> str:
     """The reply without the thinking before it."""
     before, closed, after = text.rpartition("</think>")
     said = after if closed else before + after

@@ -198,6 +198,35 @@ def test_a_prompt_alone_makes_no_run(server: Any, tmp_path: Path, capsys: pytest
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
 
 
+def test_a_family_alone_is_enough_and_a_larger_size_goes_on(
+    server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Thinking before the rules is no part of them; `clutrr` has no part `test`, so the first one is run."""
+    book = open_book(recombine.load("clutrr", None, "train"))
+    server.reply = lambda _prompt: f"<think>father, father = aunt\n</think>\n{table_of(book)}"
+    out = tmp_path / "run"
+    words = ["ask", "clutrr", "--style", "lexicon", "--model", "m", "--endpoint", server.url, "--out", str(out)]
+    assert main([*words, "--part", "nosuch"]) == 2
+    assert "nosuch" in capsys.readouterr().err and not server.asked
+    for size in ("10", "15"):
+        assert main([*words, "--size", size]) == 0
+        assert len((out / "answers.jsonl").read_text().splitlines()) == int(size)
+        step = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("next: recombine "))
+        assert main(step.removeprefix("next: recombine ").split()) == 0
+        assert "test_k2" in capsys.readouterr().out
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(("fault", "hint"), [("cut_off", "--max-tokens"), ("refusal", "refused")])
+def test_a_cut_reply_and_a_refusal_hold_no_rules(
+    server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str, hint: str
+) -> None:
+    server.faults.append(fault)
+    words = ["ask", "scan", "--style", "lexicon", "--model", "m", "--endpoint", server.url, "--out", str(tmp_path / "r")]
+    assert main(words) == 2
+    assert hint in capsys.readouterr().err
+
+
 def test_what_makes_no_sense_is_refused(server: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["ask", "scan", "--style", "lexicon", "--model", "m", "--endpoint", server.url, "--out", str(tmp_path / "r")]
     for cap in (["--max-requests", "0"], ["--max-total-tokens", "100"], ["--price", "3,15", "--max-cost", "0.00001"]):

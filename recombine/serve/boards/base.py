@@ -86,7 +86,7 @@ class Board(Protocol):
 class TextBoard:
     """For families that are answered in writing: the text is the state."""
 
-    def view(self, example: Example, state: str, said: str = "") -> View:  # noqa: ARG002
+    def view(self, example: Example, state: str, said: str = "") -> View:
         """No drawing; the answer is typed. The hint says how it is written."""
         family = example.family
         hint = family.prompts.task(family.NAME) if isinstance(family, Asking) else "Type the answer."
