@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def _dashes(points: list[tuple[float, float]], dash: float) -> list[list[tuple[f
     pieces: list[list[tuple[float, float]]] = []
     piece, is_on, left = [points[0]], True, dash
     for (x0, y0), (x1, y1) in pairwise(points):
-        length = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
+        length = sqrt((x1 - x0) * (x1 - x0) + (y1 - y0) * (y1 - y0))  # not a power: its last bit differs between machines
         done = 0.0
         while length - done > left:
             done += left

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
+from math import sqrt
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -144,7 +145,7 @@ def _arrow(fact: Fact, spots: list[tuple[float, float]]) -> tuple[list[Mark], La
     """The fact from subject to relative as a bow with its word; between people of one row it passes above the others."""
     (x1, y1), (x2, y2) = spots[fact.subject], spots[fact.relative]
     dx, dy = x2 - x1, y2 - y1
-    length = max((dx * dx + dy * dy) ** 0.5, 1.0)
+    length = max(sqrt(dx * dx + dy * dy), 1.0)
     ux, uy = dx / length, dy / length
     side = 1.0 if abs(dy) > 1 or dx < 0 else -1.0
     bow = side * (8 + length / 14 if abs(dy) > 1 else 18 + length / 9)
@@ -177,7 +178,8 @@ def _curve(a: _Point, c: _Point, b: _Point) -> list[_Point]:
 
 
 def _apart(a: _Point, b: _Point) -> float:
-    return float(((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) ** 0.5)
+    dx, dy = a[0] - b[0], a[1] - b[1]
+    return sqrt(dx * dx + dy * dy)  # not a power: its last bit differs between machines
 
 
 def _svg(width: int, height: int, marks: list[Mark]) -> str:
@@ -251,7 +253,7 @@ def _written(text: str, size: int, anchor: str, stroke: int) -> tuple[Any, int, 
 
 def _draw_line(pen: Any, mark: Line) -> None:
     dx, dy = mark.x2 - mark.x1, mark.y2 - mark.y1
-    length = (dx * dx + dy * dy) ** 0.5
+    length = sqrt(dx * dx + dy * dy)
     dashes = max(1, int(length // 6)) if mark.dashed else 1
     for i in range(dashes):
         a, b = (i / dashes, (i + 0.6) / dashes) if mark.dashed else (0.0, 1.0)
