@@ -242,6 +242,9 @@ def test_statements_are_tried_on_shown_scenes_and_judged_by_hidden_ones(store: S
     assert (values, problem) == ([label for label, _ in offer.content["labelled"]], "")
     assert scenes.agreement(offer.content, right, "hidden") == 2 * scenes.HIDDEN
     assert scenes.tried(offer.content, "import os", "labelled")[1]
+    for shown in scenes.EXAMPLES.values():
+        values, problem = scenes.tried(offer.content, shown, "labelled")
+        assert problem == "" and len(values) == 2 * scenes.LABELLED and None not in values
     store.give_statement(person, offer.item, "mine", right, scenes.agreement(offer.content, right, "hidden"), 6)
     assert json.loads(export.statements_text(store, study))[f"{study}-0"]["lf"] == right
 

@@ -26,6 +26,10 @@ COOKIE_SECONDS = 90 * 24 * 60 * 60
 LIVE_SECONDS = 600.0
 LIVE_PAUSE = 1.0
 """Seconds between two looks at the counts."""
+COUNTED = {
+    "people": "people", "offer": "items shown", "answer": "answers", "text": "stories", "review": "reviews", "statement": "statements",
+}  # fmt: skip
+"""What the counts of a study are called on its page."""
 MOST_WATCHERS = 40
 _WATCHERS: set[object] = set()
 _STORES: dict[str, Store] = {}
@@ -93,7 +97,7 @@ def _overview(store: Store, study: str) -> dict[str, Any]:
         "title": title,
         "design": made,
         "links": store.links(study),
-        "counts": store.counts(study),
+        "counts": {name: (COUNTED[name], count) for name, count in store.counts(study).items()},
         "table": export.table_5(store, study),
         "texts": texts,
         "files": [name for name, _ in export.files(store, study, made.reviewers, made.seed)],
@@ -211,6 +215,7 @@ def _task(store: Store, link: Link, offer: Offer, made: design.Design, state: st
             values["body"] = store.text(offer.text)
     else:
         values |= {"scenes": scenes.pictures(offer.content), "statement": offer.content["statement"], "program": ""}
+        values |= {"examples": scenes.EXAMPLES, "functions": scenes.WORDS}
     return values
 
 

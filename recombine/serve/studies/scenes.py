@@ -9,6 +9,7 @@ from recombine import keys
 from recombine.core import Example
 from recombine.errors import ProgramError
 from recombine.families.lilgym import program
+from recombine.families.lilgym.program.functions import FUNCTIONS
 from recombine.families.lilgym.render import svg
 from recombine.families.lilgym.scene import Kind, Scene, unpack
 from recombine.families.lilgym.sound.worlds import draw_scenes, is_tidy
@@ -17,6 +18,15 @@ from recombine.serve.boards.base import labelled
 LABELLED, HIDDEN = 2, 3
 """Scenes of each truth value that the writer sees, and that stay hidden."""
 _DRAWN = 300
+EXAMPLES: Mapping[str, str] = {
+    "There is a blue circle.": "exist(filter_obj(all_items, lambda x: is_blue(x) and is_circle(x)))",
+    "There are exactly two yellow items.": "count(filter_color(all_items, Color.YELLOW)) == 2",
+    "Every box has a black item.": "All(all_boxes, lambda x: exist(filter_color(x.all_items_in_box(), Color.BLACK)))",
+    "No square touches a wall.": "not exist(filter_obj(all_items, lambda x: is_square(x) and is_touching_wall(x)))",
+}
+"""Statements with their programs, shown to writers; `all_boxes` and `all_items` stand for everything in a scene."""
+WORDS = tuple(sorted(FUNCTIONS))
+"""The functions that a program may call."""
 
 
 def task_of(example: Example) -> dict[str, Any] | None:
