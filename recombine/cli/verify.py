@@ -10,6 +10,9 @@ from recombine.files import Kind, holds
 
 CERTIFICATE = Kind("a certificate of `recombine verify`", lambda file: holds(file, lambda found: "checked_by" in found))
 
+SHOWN = 20
+"""Problems that are printed; the table and the last line count all."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine verify`."""
@@ -42,10 +45,12 @@ def run(arguments: argparse.Namespace) -> int:
     print_table("", ("split", "part", "rows", "distinct", "checked", "errors", "artifacts", "leaks"), rows)
     for note in verdict.notes:
         say(note)
-    for problem in verdict.problems[:20]:
+    for problem in verdict.problems[:SHOWN]:
         say(f"{problem.severity} {problem.code} at {problem.place}: {problem.text}")
-    if len(verdict.problems) > 20:
-        say(f"… and {len(verdict.problems) - 20:,} more; --json lists them")
+    total = sum(verdict.counts.values())
+    if total > SHOWN:
+        listed = "lists them" if total == len(verdict.problems) else f"lists {len(verdict.problems):,} of them"
+        say(f"… and {total - SHOWN:,} more; --json {listed}")
     if verdict.ok:
         say(f"no problem; fingerprint {verdict.fingerprint}")
     else:
