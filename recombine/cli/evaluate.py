@@ -32,6 +32,11 @@ PAIRS_REPORT = Kind(
 )
 LATEX = Kind("a table of `recombine evaluate`", begins_with("% ± is half of the clustered".encode()))
 
+NOT_FOR_PAIRS = {
+    "baselines": "--with", "part": "--part", "where": "--where", "rows": "--rows", "latex": "--latex", "figures": "--figures",
+}  # fmt: skip
+"""What the scores of matched pairs have no use for."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine evaluate`."""
@@ -191,6 +196,15 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
 
     if len(arguments.data) > 1:
         raise UsageError("a folder of matched pairs is evaluated alone; give one --data.")
+    refused = [word for name, word in NOT_FOR_PAIRS.items() if getattr(arguments, name)]
+    if refused:
+        raise UsageError(f"a folder of matched pairs takes --answers, --missing, --out and --json, but not {', '.join(refused)}.")
+    if not arguments.answers:
+        folder = shlex.quote(arguments.data[0])
+        raise UsageError(
+            f"a folder of matched pairs needs --answers FILE, with a line for each id of its pairs.jsonl; "
+            f"a model answers them with `recombine ask {folder} --model NAME --endpoint URL --out RUN`."
+        )
     scores = score_pairs(read_pairs(arguments.data[0]), _answers(arguments.answers), arguments.missing)
     if arguments.out:
         out = own_folder(arguments.out, PAIRS_REPORT)

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_ours = lambda file: holds(file, lambda found: found["found_by"] == FOUND_BY)
     out = own_file(arguments.out, Kind("a file of `recombine identify`", is_ours)) if arguments.out else None
     request = request_of(arguments)
-    rows = list(fit_rows(request, arguments.part))
+    rows = list(fit_rows(request, arguments.part, made_anew=True))
     alphabet = alphabet_of(rows)
     pairs = pairs_of(rows, alphabet)
     config = SequenceMachineConfig()

@@ -150,16 +150,20 @@ def _chance(rows: int) -> int:
 def _row(arguments: argparse.Namespace, index: int) -> Example:
     """A row of a family's part (any row, if the part is not finite) or of a folder."""
     from recombine.data.datasets import Dataset, load
+    from recombine.families import FAMILIES
+    from recombine.pairs import is_pairs, pair_rows
 
     words = {"seed": arguments.seed, "recipe": arguments.recipe, **options_of(arguments)}
 
     def loaded(**more: Any) -> Dataset:
+        if arguments.family not in FAMILIES and is_pairs(arguments.family):
+            return pair_rows(arguments.family)
         return load(arguments.family, arguments.split, arguments.part, **words, **more)
 
     data = loaded()
     if arguments.random:
         return data[_chance(len(data))]
-    if index >= len(data) and data.folder is None and data.plan.available is None:
+    if index >= len(data) and arguments.family in FAMILIES and data.plan.available is None:
         data = loaded(size=index + 1)
     if index >= len(data):
         raise UsageError(f"--index {index} is past the end: {data.job.split}/{data.job.part} has {len(data):,} rows.")
