@@ -76,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
             suffix = Path(arguments.save).suffix.lower()
             with writing(own_file(arguments.save, picture_kind(suffix))) as out:
                 out.write(signed(raw, suffix))
+            _tell_saved(found, arguments)
         else:
             _print(raw, medium)
         return 0
@@ -113,7 +114,16 @@ def _save_picture(found: Example, arguments: argparse.Namespace) -> int:
         raise UnknownName(f"medium of {family.NAME}", "svg", family.MEDIA)
     drawn = family.depict(found, arguments.solution is not False) if isinstance(family, Depicting) else found.render("svg")
     save_picture(drawn if isinstance(drawn, str) else drawn.decode(), arguments.save, arguments.scale)
+    _tell_saved(found, arguments)
     return 0
+
+
+def _tell_saved(found: Example, arguments: argparse.Namespace) -> None:
+    """Say where the picture is, and of which row."""
+    if arguments.json:
+        print_json({"id": found.id, "file": arguments.save})
+    else:
+        say(f"wrote {arguments.save}: {found.id}")
 
 
 def _released(arguments: argparse.Namespace) -> Example:
