@@ -161,7 +161,17 @@ def test_pairs_of_another_job_are_kept(tmp_path: Path) -> None:
     assert (tmp_path / "x" / "pairs.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("words", [["--with", "oracle"], ["--part", "test"], ["--where", "verb = walk"], ["--rows", "x"], ["--latex", "x"], ["--figures", "x"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--with", "oracle"],
+        ["--part", "test"],
+        ["--where", "verb = walk"],
+        ["--rows", "x"],
+        ["--latex", "x"],
+        ["--figures", "x"],
+    ],
+)
 def test_what_pairs_do_not_take_is_refused(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pairs(tmp_path / "x", "scan", "verb", size=2)
     (tmp_path / "a.jsonl").write_text("")

@@ -15,7 +15,6 @@ from recombine.evaluate.answers import Answer, write_answers
 from recombine.evaluate.journal import ANSWERS, LENIENT, MAJORITY
 from recombine.evaluate.replies import parse_leniently, parse_reply
 
-
 NOT_ASKED, NOT_FINISHED, ERROR = "not asked", "not finished", "error"
 """Statuses of rows without a reply. Those of the first two have no line in the file of answers."""
 

@@ -106,7 +106,9 @@ def test_pairs_ask_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str], 
     assert main(["generate", "scan", "--pairs", "verb", "--size", "3", "--out", out]) == 0
     steps = re.findall(r"^(?:next|then): recombine (.*)$", capsys.readouterr().out, re.MULTILINE)
     with chat_server.ChatServer(lambda _prompt: "I_WALK") as server:
-        ask, score = (step.replace("NAME", "echo").replace("URL", server.url).replace("RUN", f"{tmp_path}/run") for step in steps)
+        ask, score = (
+            step.replace("NAME", "echo").replace("URL", server.url).replace("RUN", f"{tmp_path}/run") for step in steps
+        )
         assert main([*shlex.split(ask), "--shots", "2"]) == 0
         (step,) = _follow(capsys)
         assert main(shlex.split(score)) == 0

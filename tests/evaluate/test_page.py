@@ -150,7 +150,9 @@ def test_one_run_alone_is_told_with_its_baselines(tmp_path: Path) -> None:
 
 def _told(runs: dict[str, tuple[float, float | None]]) -> str:
     """The headline about run `m`, given means and low ends by run."""
-    shown = {n: {"accuracy": {"mean": mean, "low": low, "text": f"{mean:.1%}"}, "mistakes": []} for n, (mean, low) in runs.items()}
+    shown = {
+        n: {"accuracy": {"mean": mean, "low": low, "text": f"{mean:.1%}"}, "mistakes": []} for n, (mean, low) in runs.items()
+    }
     found = {"parts": {"scan/length/test": {"runs": shown}}, "baselines": ["majority"]}
     (sentence,) = verdict(found)
     return sentence

@@ -11,8 +11,8 @@ import pytest
 
 from recombine.core import Example
 from recombine.data.datasets import Dataset, load
-from recombine.errors import UnknownName, UsageError
 from recombine.data.training import training_rows
+from recombine.errors import UnknownName, UsageError
 from recombine.evaluate.prompts import STYLES, Prompter, chat_messages, prompts_of
 from recombine.evaluate.replies import MAX_ANSWER, parse_reply
 from recombine.families import FAMILIES

@@ -278,11 +278,19 @@ def test_the_claim_of_a_named_part_does_not_yield_to_an_option() -> None:
     """A folder of an earlier release may hold such rows."""
     short = rows(2, "test_k3")
     lying = dataclasses.replace(short.job, part="test_k5", options=(("k", "3"),))
-    found = {problem.text for _, problem in CLUTRR.validate_batch(dataclasses.replace(short, job=lying)) if problem.code == "wrong_split"}
+    found = {
+        problem.text
+        for _, problem in CLUTRR.validate_batch(dataclasses.replace(short, job=lying))
+        if problem.code == "wrong_split"
+    }
     assert any("its path has 3 facts, but the part holds 5" in text for text in found)
     noisy = rows(2, "test_irrelevant", "robust_clean")
     lying = dataclasses.replace(noisy.job, part="test_supporting", options=(("noise", "irrelevant"),))
-    found = {problem.text for _, problem in CLUTRR.validate_batch(dataclasses.replace(noisy, job=lying)) if problem.code == "wrong_split"}
+    found = {
+        problem.text
+        for _, problem in CLUTRR.validate_batch(dataclasses.replace(noisy, job=lying))
+        if problem.code == "wrong_split"
+    }
     assert any("its noise is irrelevant, but the part's is supporting" in text for text in found)
 
 
