@@ -67,7 +67,8 @@ def shared(part: str, k: int, rows: int) -> tuple[int, int]:
     """(different stories in `rows` rows of seed 1, how many of seed 2's different stories are among them)."""
     words = []
     for seed in (1, 2):
-        job = make_job(CLUTRR, "generalization_23", part, "sound", seed, {"k": str(k)})
+        name = f"test_k{k}" if part.startswith("test") else part
+        job = make_job(CLUTRR, "generalization_23", name, "sound", seed, {"k": str(k)})
         words.append(np.unique(CLUTRR.canonical_batch(CLUTRR.generate(job.rows(0, rows)))))
     return len(words[0]), int(np.isin(words[1], words[0]).sum())
 

@@ -21,6 +21,7 @@ NOISES = ("clean", "supporting", "irrelevant", "disconnected", "all")
 
 def rates(k: int, noise: str, rows: int, part: str = "train") -> tuple[float, float]:
     """(rows per CPU-second into memory, rows per CPU-second into a folder of parquet)."""
+    part = part if part == "train" else f"test_k{k}"
     options = {"k": str(k), "noise": noise}
     job = make_job(CLUTRR, "generalization_23", part, "sound", 1, options)
     CLUTRR.generate(job.rows(0, 1_000))

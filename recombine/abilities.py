@@ -127,6 +127,14 @@ class Listing(Protocol):
 
 
 @runtime_checkable
+class Vetting(Protocol):
+    """Options that fit one by one but not together, or not with the job's recipe, split or part."""
+
+    def vet(self, job: Job) -> None:
+        """Raise `BadOption` for a job whose rows can never be made. Called once for a job with options, before anything is written."""
+
+
+@runtime_checkable
 class Bounded(Protocol):
     """A family whose parts have no fixed size but a largest one."""
 

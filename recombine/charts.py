@@ -84,8 +84,8 @@ def columns(title: str, counts: Mapping[int, float], *, width: int = 360, height
     return _svg(width, height, "".join(parts), title)
 
 
-Point = tuple[float, float, float, float]
-"""x, y, and the interval's low and high end (equal to y where there is none)."""
+Point = tuple[float, float, float | None, float | None]
+"""x, y, and the interval's low and high end. None: the interval is missing, and the point is hollow."""
 
 
 def standalone(svg: str) -> str:
@@ -231,7 +231,7 @@ def _dot(dot: Dot, place: Callable[[float], float], y: float) -> str:
 
 
 def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "", width: int = 420, height: int = 230) -> str:
-    """Lines over a dial with their intervals as bands; y runs from 0 to 1. Where others have one, a point without is hollow."""
+    """Lines over a dial with their intervals as bands; y runs from 0 to 1. A point whose interval is missing is hollow."""
     points = [point for line in series.values() for point in line]
     if not points:
         return _svg(width, height, "", title)
@@ -252,20 +252,42 @@ def curves(title: str, series: Mapping[str, Sequence[Point]], *, across: str = "
     parts.append(
         f"<text x='{(left + right) / 2:.1f}' y='{height - 4}' text-anchor='middle' {FONT} fill='{SOFT}'>{escape(across)}</text>"
     )
-    banded = any(p[2] != p[3] for p in points)
     for i, (name, line) in enumerate(series.items()):
         color = COLORS[i % len(COLORS)]
         ordered = sorted(line)
-        upper = [place(p[0], p[3]) for p in ordered]
-        lower = [place(p[0], p[2]) for p in reversed(ordered)]
-        band = " ".join(f"{x:.1f},{y:.1f}" for x, y in upper + lower)
+        parts += [_band(run, place, color) for run in _runs_with_intervals(ordered)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(p[0], p[1]) for p in ordered))
-        parts.append(f"<polygon points='{band}' fill='{color}' opacity='0.13'/>")
         parts.append(
             f"<polyline points='{path}' fill='none' stroke='{color}' stroke-width='2'><title>{escape(name)}</title></polyline>"
         )
-        parts += [mark(i, *place(p[0], p[1]), hollow=banded and p[2] == p[3], size=2.6) for p in ordered]
+        parts += [mark(i, *place(p[0], p[1]), hollow=p[2] is None or p[3] is None, size=2.6) for p in ordered]
     return _svg(width, height, "".join(parts), title)
+
+
+Ends = tuple[float, float, float]
+"""x, and the interval's low and high end."""
+
+
+def _runs_with_intervals(line: Sequence[Point]) -> list[list[Ends]]:
+    """The longest runs of neighbouring points that all have an interval: a band must not reach a point without one."""
+    runs: list[list[Ends]] = [[]]
+    for x, _, low, high in line:
+        if low is not None and high is not None:
+            runs[-1].append((x, low, high))
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def _band(run: Sequence[Ends], place: Callable[[float, float], tuple[float, float]], color: str) -> str:
+    """The band over neighbouring points; a bar where one point stands alone."""
+    upper = [place(x, high) for x, _, high in run]
+    lower = [place(x, low) for x, low, _ in reversed(run)]
+    if len(run) == 1:
+        (x, top), (_, bottom) = upper[0], lower[0]
+        return f"<line x1='{x:.1f}' x2='{x:.1f}' y1='{top:.1f}' y2='{bottom:.1f}' stroke='{color}' stroke-width='5' opacity='0.2'/>"
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in upper + lower)
+    return f"<polygon points='{corners}' fill='{color}' opacity='0.13'/>"
 
 
 def heat(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[float, bool] | None]]]) -> str:

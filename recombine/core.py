@@ -68,6 +68,8 @@ class Option:
                 raise BadOption(f"option {name} is {shown(value)}, but takes true or false.")
             return words[str(value).lower()]
         if kind is str:
+            if isinstance(value, int) and not isinstance(value, bool):
+                value = str(value)  # `k=3` for `k="3"`: a number has one text form
             if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
                 raise BadOption(f"option {name} is {shown(value)}, but takes a printable text of at most 200 characters.")
             return value

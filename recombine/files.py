@@ -341,9 +341,10 @@ class Kind:
     is_local: bool = False
 
 
-def own_folder(path: str | Path, kind: Kind) -> Path:
+def own_folder(path: str | Path, kind: Kind, *, made: bool = True) -> Path:
     """The output folder, made if needed. Every verb that writes a folder asks here first.
 
+    A verb that may still refuse asks with `made=False`, and again when it has something to write: so it leaves no empty folder.
     A folder with content that the same kind of command did not write is refused, and so is a symbolic link. Nothing is deleted.
     """
     folder = check_path(path)
@@ -360,7 +361,8 @@ def own_folder(path: str | Path, kind: Kind) -> Path:
             raise FileError(
                 f"{shown(str(path))} is not empty ({_listed(taken)}) and is not {kind.name}; choose another folder."
             )
-        folder.mkdir(parents=True, exist_ok=True)
+        if made:
+            folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 

@@ -20,8 +20,11 @@ MARK = b"a film of recombine watch"
 """The comment in every film. A later film replaces only files that have it."""
 
 
-def play(episode: Episode, replies: Sequence[str] | None = None) -> list[tuple[bytes, str]]:
-    """(picture, caption) before each action and at the end. Without replies the solver's plan is played."""
+def play(episode: Episode, replies: Sequence[str] | None = None, *, strict: bool = False) -> list[tuple[bytes, str]]:
+    """(picture, caption) before each action and at the end. Without replies the solver's plan is played.
+
+    With `strict`, a reply that names no action is an error; otherwise it is a frame of its own.
+    """
     chosen = list(episode.expert() if replies is None else replies)
     if not chosen and replies is None:
         raise UsageError(f"there is no plan for {episode.id}.")
@@ -30,6 +33,8 @@ def play(episode: Episode, replies: Sequence[str] | None = None) -> list[tuple[b
         if episode.done:
             break
         turn = episode.act(reply)
+        if strict and (turn.info.get("error") == "unreadable" or "is no edit" in turn.info["said"]):
+            raise UsageError(f"action {number}: {turn.info['said']}")
         said = f" ({turn.info['error']})" if turn.info.get("error") else ""
         end = (" - solved" if episode.solved else " - not solved") if episode.done else ""
         frames.append((_picture(episode), f"{number}. {reply}{said}{end}"))

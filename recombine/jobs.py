@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recombine.abilities import Listing
+from recombine.abilities import Listing, Vetting
 from recombine.core import Family, Job, OptionValue
 from recombine.difficulty import with_level
 from recombine.errors import UnknownName, UsageError, shown
@@ -83,6 +83,8 @@ def make_job(
         if parsed != family.OPTIONS[name].default:
             given[name] = parsed
     job = Job(family.NAME, family.RECIPES[recipe_name].version, recipe_name, split_name, part_name, seed, tuple(given.items()))
+    if given and isinstance(family, Vetting):
+        family.vet(job)
     return job.rows(0, part_size(family, job))
 
 

@@ -183,10 +183,14 @@ def tell_of_compiling(hearer: Callable[[str], None]) -> None:
     _HEARERS[:] = [hearer]
 
 
+def _tell_of_compiling() -> None:
+    """Tell whoever wants to hear, the first time. Called where a function is compiled that no cache holds, and nowhere else."""
+    if _HEARERS:
+        _HEARERS.pop()("compiling kernels, once (up to half a minute); later runs find them on disk")
+
+
 @functools.cache
 def _compiled(name: str) -> types.ModuleType:
-    if _HEARERS and not is_kept(name):
-        _HEARERS.pop()("compiling kernels, once (up to half a minute); later runs find them on disk")
     import numba
 
     jit: Any = numba.njit
@@ -298,6 +302,7 @@ def _in_turn(dispatcher: Any) -> Any:
     """
     sigutils: Any = importlib.import_module("numba.core.sigutils")
     compile_one, add, options = dispatcher.compile, dispatcher.add_overload, dispatcher.targetoptions
+    make = dispatcher._compiler.compile
     inner: set[tuple[Any, ...]] = set()
 
     def add_overload(made: Any) -> None:
@@ -318,7 +323,12 @@ def _in_turn(dispatcher: Any) -> Any:
                 del dispatcher.overloads[arguments]
             return compile_one(signature)
 
-    dispatcher.compile, dispatcher.add_overload = compiled, add_overload
+    @functools.wraps(make)
+    def made(*arguments: Any) -> Any:
+        _tell_of_compiling()
+        return make(*arguments)
+
+    dispatcher.compile, dispatcher.add_overload, dispatcher._compiler.compile = compiled, add_overload, made
     return dispatcher
 
 

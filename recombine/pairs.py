@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from recombine import __version__
 from recombine.abilities import Bounded, Pairing
 from recombine.core import Example, Family, Job
+from recombine.data.datasets import Dataset
 from recombine.data.plan import PartPlan, plan_part
 from recombine.errors import FileError, Infeasible, UnknownName, UsageError, shown
 from recombine.families import family as find_family
@@ -131,6 +132,7 @@ def write_pairs(
     if not 1 <= size <= 10**6:
         raise UsageError(f"size is {size}, but must be 1 to 1,000,000 pairs for each facet.")
     folder = own_folder(out, FOLDER)
+    _check_same(folder, found, job, facets, size)
     lines = [line for pair in make_pairs(found, job, facets, size) for line in pair.lines()]
     body = "".join(line + "\n" for line in lines)
     about = {
@@ -141,6 +143,20 @@ def write_pairs(
     write_text(inside(folder, PAIRS_FILE), body)
     write_json(inside(folder, ABOUT_FILE), about)
     return dict.fromkeys(facets, size)
+
+
+def _check_same(folder: Path, family: Family, job: Job, facets: Sequence[str], size: int) -> None:
+    """Other pairs in the folder are not replaced; the same ones may be written again."""
+    file = inside(folder, ABOUT_FILE)
+    if not file.is_file():
+        return
+    about = read_json(file, 1 << 20)
+    check(about, ABOUT_SHAPE, shown(str(file)))
+    there = (about["family"], about["version"], about["recipe"], about["split"], about["part"], about["seed"], about["options"])
+    wanted = (family.NAME, job.version, job.recipe, job.split, job.part, job.seed, dict(job.options))
+    if (*there, about["facets"], about["size"]) != (*wanted, list(facets), size):
+        told = f"{about['size']:,} pairs for {', '.join(about['facets'])} of {about['family']} {about['split']}/{about['part']}"
+        raise FileError(f"{shown(str(folder))} holds another job ({told}); choose another folder.")
 
 
 def is_pairs(path: str | Path) -> bool:
@@ -170,3 +186,39 @@ def read_pairs(path: str | Path) -> list[Pair]:
     if state.hexdigest() != about["sha256"] or there != about["sha256"]:
         raise FileError(f"{shown(str(path))} does not hold the pairs that its description gives; make them anew.")
     return found
+
+
+@dataclass(frozen=True)
+class PairRows(Dataset):
+    """The rows of a folder of pairs, the two of each pair one after the other, under the ids of `pairs.jsonl`."""
+
+    members: tuple[Example, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.members)
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
+        """The row at an index, or a list of rows for a slice."""
+        return list(self.members[index]) if isinstance(index, slice) else self.members[index]
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hex digits that stand for the ids, in order."""
+        return hashlib.sha256("\n".join(example.id for example in self.members).encode()).hexdigest()[:32]
+
+
+def pair_rows(path: str | Path) -> PairRows:
+    """The rows of a folder of pairs, to be shown or put to a model."""
+    found = read_pairs(path)
+    about = read_json(inside(Path(path), ABOUT_FILE), 1 << 20)
+    family = found[0].first.family
+    job = make_job(family, about["split"], about["part"], about["recipe"], about["seed"], about["options"])
+    members = tuple(replace(example, id=name) for pair in found for name, example in pair.members())
+    return PairRows(family, plan_part(family, job, None), members=members)

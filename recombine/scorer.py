@@ -24,7 +24,7 @@ from recombine import kernels
 from recombine.abilities import Solitary
 from recombine.core import Example, Problem, Score
 from recombine.data.ids import locate
-from recombine.errors import BadOption, UsageError, shown
+from recombine.errors import BadOption, FileError, UsageError, shown
 from recombine.evaluate.replies import parse_reply
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
@@ -225,15 +225,18 @@ class Scorer:
         return None
 
     def _read(self, path: Path) -> dict[str, Example]:
-        """The rows of a published file, by id; rows that are none are left out."""
+        """The rows of a published file, by id; rows that are none are left out, and two rows of one id are an error."""
         if self.family is None:
             raise UsageError(
                 f"{shown(str(path))} is a file: say whose rows it holds with family=, one of {', '.join(FAMILIES)}."
             )
         held: dict[str, Example] = {}
         for row in find_family(self.family).read(path):
-            if not isinstance(row, Problem):
-                held[row.id] = row
+            if isinstance(row, Problem):
+                continue
+            if row.id in held:
+                raise FileError(f"two rows of {shown(str(path))} have the id {shown(row.id)}; replies need an id for each row.")
+            held[row.id] = row
             if len(held) > MOST_READ:
                 raise UsageError(f"{shown(str(path))} has over {MOST_READ:,} rows; cut it into files.")
         return held

@@ -61,6 +61,27 @@ class AdditiveSeeds:
         return {"question": f"What is {self.seed + index} + 1?", "answer": str(self.seed + index + 1), "metadata": {}}
 
 
+@pytest.mark.parametrize(("family", "text"), [("scan", ""), ("lilgym", "{}"), ("abstract", "{}")])
+def test_a_file_without_rows_is_no_success(family: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "nothing"
+    file.write_text(text)
+    assert main(["audit", str(file), "--as", family]) == 2
+    assert f"holds no example of {family}" in capsys.readouterr().err
+
+
+def test_a_file_without_rows_shares_nothing_only_because_it_is_empty(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one.txt").write_text("IN: walk OUT: I_WALK\n")
+    (tmp_path / "empty.txt").write_text("")
+    words = ["audit", str(tmp_path / "one.txt"), "--as", "scan"]
+    assert main(words) == 0
+    assert main([*words, "--against", str(tmp_path / "empty.txt")]) == 2
+    assert "empty.txt" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([*words, "--most", "-1"])
+
+
 def test_rows_of_overlapping_seeds() -> None:
     found = audit_rows(AdditiveSeeds(43, 100), AdditiveSeeds(42, 100))  # type: ignore[arg-type]
     assert found.leaks == 99

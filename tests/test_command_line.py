@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +18,6 @@ import pytest
 from PIL import Image
 
 import recombine
-from recombine import kernels
 from recombine.cli import VERBS, main, parser_of
 from recombine.cli.completion import words_of
 from recombine.cli.doctor import ADDS
@@ -105,6 +106,10 @@ def test_watch_writes_a_film(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["watch", told["id"], "--act", "turn left, stay, STOP", "--out", str(film)]) == 0
     assert "not solved" in capsys.readouterr().out
     assert main(["watch", "GSCNA", "--out", str(film)]) == 2
+    for name in ("TowerScratch", "GSCAN", "Abstract"):
+        assert main(["watch", name, "--act", "fly", "--out", str(tmp_path / "none.gif")]) == 2, name
+        assert "'fly' is no" in capsys.readouterr().err
+    assert not (tmp_path / "none.gif").exists()
     assert main(["watch", "GSCAN", "--out", str(tmp_path / "film.png")]) == 2
 
 
@@ -125,18 +130,47 @@ def test_progress_counts_even_when_piped() -> None:
         assert (Standing.done, Standing.total) == (4, 10)
 
 
-def test_compiling_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(kernels, "_HEARERS", [])
-    monkeypatch.setattr(kernels, "is_kept", lambda _name: False)
-    kernels.tell_of_compiling(told.append)
-    for name in ("recombine.draws", "recombine.draws"):
-        kernels._compiled.__wrapped__(name)
-    assert len(told) == 1 and told[0].startswith("compiling kernels, once")
-    monkeypatch.setattr(kernels, "is_kept", lambda _name: True)
-    kernels.tell_of_compiling(told.append)
-    kernels._compiled.__wrapped__("recombine.draws")
-    assert len(told) == 1
+def test_compiling_is_announced_once_and_only_if_something_is_compiled(tmp_path: Path) -> None:
+    """The module `draws` is only compiled into others: no file of its own lies on disk, and that once was announced in every run."""
+    program = (
+        "import numpy as np\n"
+        "from recombine import kernels\n"
+        "kernels.tell_of_compiling(print)\n"
+        "found = kernels.load('recombine.draws', True)\n"
+        "print('loaded')\n"
+        "[found.below(np.array([word], dtype=np.uint64), 10) for word in (1, 2)]\n"
+        "kernels.load('recombine.grid.kernel', True)\n"
+    )
+    told = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+            env={**os.environ, "RECOMBINE_CACHE": str(tmp_path / "cache")},
+        )  # fmt: skip
+        told.append(done.stdout.splitlines())
+    assert told[0][0] == "loaded" and told[0][1].startswith("compiling kernels, once") and len(told[0]) == 2
+    assert told[1] == ["loaded"]
+
+
+def test_a_port_that_is_taken_is_told_before_the_address(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("uvicorn")
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main(["serve", "--port", str(taken.getsockname()[1])]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and "choose another --port" in printed.err
+
+
+def test_a_saved_picture_says_where_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.svg", "a.txt"):
+        assert main(["show", "gscan", "--save", str(tmp_path / name)]) == 0
+        assert capsys.readouterr().out.startswith(f"wrote {tmp_path / name}")
+
+
+def test_counts_cannot_be_negative(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["stats", str(tmp_path), "--most", "-1"])
 
 
 def test_merge_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

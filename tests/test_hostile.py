@@ -68,6 +68,40 @@ def test_another_job_into_the_same_folder(tmp_path: Path) -> None:
     assert recombine.verify(tmp_path / "out").ok
 
 
+def test_a_job_that_failed_does_not_block_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan of which no file was finished gives way to another; one finished file keeps it."""
+    from recombine.data import generate as generating
+    from recombine.data.plan import make_plan
+
+    failed = make_plan("scan", ("length",), size=5, seed=1)
+    folder = generating.prepare(failed, tmp_path / "out")
+    leftover = folder / "length" / ".train-00000-of-00001.parquet.123.tmp"
+    leftover.parent.mkdir()
+    leftover.write_bytes(b"half")
+    generate("scan", tmp_path / "out", split="simple", size=5, seed=2)
+    assert recombine.verify(tmp_path / "out").ok and not leftover.parent.exists()
+    monkeypatch.setattr(generating, "seal", lambda *_: None)
+    generate("scan", tmp_path / "kept", split="length", size=5, seed=1)
+    with pytest.raises(FileError, match="another job"):
+        generate("scan", tmp_path / "kept", split="simple", size=5, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("family", "words"),
+    [
+        ("clutrr", {"split": "random", "options": {"k": "abc"}}),
+        ("gscan", {"options": {"grid_size": 4, "max_objects": 20}}),
+        ("reascan", {"options": {"grid_size": 5}}),
+        ("reascan", {"recipe": "release", "options": {"interaction": 0.2}}),
+        ("abstract", {"split": "random", "options": {"answer_form": "arc", "grid_size": 12}}),
+    ],
+)
+def test_options_are_checked_before_anything_is_written(tmp_path: Path, family: str, words: dict[str, object]) -> None:
+    with pytest.raises(recombine.RecombineError, match="option"):
+        generate(family, tmp_path / "out", size=3, **words)  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return generate("scan", tmp_path / "out", split="length", part="test", size=50).path

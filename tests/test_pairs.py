@@ -151,6 +151,64 @@ def test_the_command_line_writes_and_evaluates_pairs(tmp_path: Path, capsys: pyt
     capsys.readouterr()
 
 
+def test_pairs_of_another_job_are_kept(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "x", "scan", "verb", size=8, split="addprim_jump")
+    before = (tmp_path / "x" / "pairs.jsonl").read_bytes()
+    for facet, words in (("verb", {"size": 5}), ("verb", {"size": 8, "seed": 1}), ("manner", {"size": 8})):
+        with pytest.raises(FileError, match="another job"):
+            write_pairs(tmp_path / "x", "scan", facet, split="addprim_jump", **words)
+    write_pairs(tmp_path / "x", "scan", "verb", size=8, split="addprim_jump")
+    assert (tmp_path / "x" / "pairs.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--with", "oracle"],
+        ["--part", "test"],
+        ["--where", "verb = walk"],
+        ["--rows", "x"],
+        ["--latex", "x"],
+        ["--figures", "x"],
+    ],
+)
+def test_what_pairs_do_not_take_is_refused(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pairs(tmp_path / "x", "scan", "verb", size=2)
+    (tmp_path / "a.jsonl").write_text("")
+    assert main(["evaluate", "--data", str(tmp_path / "x"), "--answers", str(tmp_path / "a.jsonl"), *words]) == 2
+    assert words[0] in capsys.readouterr().err
+
+
+def test_pairs_without_answers_say_how_to_get_some(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pairs(tmp_path / "x", "scan", "verb", size=2)
+    assert main(["evaluate", "--data", str(tmp_path / "x")]) == 2
+    assert "needs --answers FILE" in capsys.readouterr().err
+
+
+def test_unanswered_pairs_are_left_out_if_that_is_wanted() -> None:
+    found = some("scan", "verb", 3)
+    answered = {name: Answer(name, example.answer) for pair in found[:2] for name, example in pair.members()}
+    (score,) = score_pairs(found, {"m": answered}, "skip")
+    assert (score.pairs, score.both_right) == (2, 2)
+    with pytest.raises(UsageError, match="both rows of no pair"):
+        score_pairs(found, {"m": dict(list(answered.items())[:1])}, "skip")
+
+
+def test_a_folder_of_pairs_can_be_shown_and_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pairs(tmp_path / "x", "scan", "verb", size=2)
+    first = json.loads((tmp_path / "x" / "pairs.jsonl").read_text().splitlines()[1])
+    assert main(["show", str(tmp_path / "x"), "--index", "1", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["id"], shown["answer"]) == (first["id"], first["answer"])
+    assert main(["show", str(tmp_path / "x"), "--index", "4"]) == 2
+    assert "past the end" in capsys.readouterr().err
+    assert main(["verify", str(tmp_path / "x")]) == 0
+    assert "2 pairs" in capsys.readouterr().out
+    file = tmp_path / "x" / "pairs.jsonl"
+    file.write_text(file.read_text().replace("I_", "X_", 1))
+    assert main(["verify", str(tmp_path / "x")]) == 1
+
+
 def test_wrong_requests_for_pairs(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="verb"):
         write_pairs(tmp_path / "x", "scan", "verbs")

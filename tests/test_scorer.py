@@ -16,7 +16,7 @@ import pytest
 
 import recombine
 from recombine import kernels
-from recombine.errors import BadOption, RecombineError, UsageError
+from recombine.errors import BadOption, FileError, RecombineError, UsageError
 from recombine.evaluate.prompts import prompts_of
 from recombine.families import FAMILIES
 from recombine.families.clutrr.kinship import RELATIONS
@@ -31,6 +31,19 @@ def asked(name: str, n: int = 6) -> list[tuple[str, str]]:
     words = prompts_of(rows[0].family)
     answers = [f"Thinking.\n\nAnswer: {words.answer(row)}" for row in rows]
     return [(row.id, reply) for i, row in enumerate(rows) for reply in (answers[i], answers[i - 1], "no idea\nat all")]
+
+
+def test_two_rows_of_one_id_are_an_error(tmp_path: Path) -> None:
+    from recombine.evaluate.released import read_examples
+
+    folder = recombine.generate("clutrr", tmp_path / "out", split="random", part="test", size=3, format="native").path
+    (file,) = folder.rglob("*_test.csv")
+    first = next(iter(read_examples(file, "clutrr")))
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join([*lines, lines[1]]), encoding="utf-8")
+    for read in (lambda: Scorer(file, family="clutrr"), lambda: read_examples(file, "clutrr")):
+        with pytest.raises(FileError, match=f"have the id '{first}'"):
+            read()
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))

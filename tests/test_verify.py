@@ -61,6 +61,57 @@ def test_repeated_rows_are_found_and_counted(tmp_path: Path) -> None:
     assert "stands 2 times" in next(p.text for p in verdict.problems if p.code == "repeated")
 
 
+def test_a_file_that_the_manifest_does_not_list_is_an_error(tmp_path: Path) -> None:
+    """The card's pattern `simple/test-*.parquet` matches it, so `datasets.load_dataset` reads its rows."""
+    folder = generate("scan", tmp_path / "out", split="simple", size=20)
+    shutil.copy(folder.files(1)[0], folder.path / "simple" / "test-extra.parquet")
+    (folder.path / "simple" / "notes.txt").write_text("no pattern matches this")
+    verdict = recombine.verify(folder.path)
+    assert [(p.code, p.place) for p in verdict.problems] == [("unlisted_file", "simple/test-extra.parquet")]
+    assert not verdict.ok
+    assert [part.errors for part in verdict.parts] == [0, 1]
+
+
+def test_all_problems_are_counted_although_few_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recombine.data import verify
+
+    folder = generate("scan", tmp_path / "out", split="simple", size=40)
+    rows = folder.family.generate(folder.plan.parts[0].job.rows(0, 40))
+    import numpy as np
+
+    _doctor(folder, 1, columns.take(rows, np.arange(40)))
+    _doctor(folder, 0, columns.take(rows, np.arange(40) // 4))
+    whole = recombine.verify(folder.path)
+    monkeypatch.setattr(verify, "KEPT_PROBLEMS", 3)
+    cut = recombine.verify(folder.path)
+    assert cut.counts == whole.counts and cut.parts == whole.parts
+    assert cut.counts["error:leak"] == cut.parts[1].leaks == 10
+    assert sum(p.code == "leak" for p in cut.problems) == 3
+
+
+def test_artifacts_do_not_hide_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from recombine.core import Problem
+    from recombine.data import verify
+
+    monkeypatch.setattr(verify, "KEPT_PROBLEMS", 3)
+    found = verify._Found()
+    for number in range(5):
+        found.add(Problem("noisy", "", "artifact", str(number)))
+    found.add(Problem("wrong", ""))
+    assert found.problems[-1].code == "wrong"
+    assert not verify.Verdict("", "", (), (), {"error:wrong": 1}).ok
+
+
+def test_damage_to_a_file_stands_in_its_part(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "out", split="simple", size=20)
+    manifest = json.loads((folder.path / "manifest.json").read_text())
+    manifest["parts"][1]["shards"][0]["sha256"] = "0" * 64
+    (folder.path / "manifest.json").write_text(json.dumps(manifest))
+    verdict = recombine.verify(folder.path)
+    assert verdict.counts == {"error:wrong_hash": 1}
+    assert [part.errors for part in verdict.parts] == [0, 1]
+
+
 def test_rows_that_repeat_by_design_are_no_problem(tmp_path: Path) -> None:
     folder = generate("scan", tmp_path / "out", split="addprim_jump", part="train")
     verdict = recombine.verify(folder.path)

@@ -22,7 +22,10 @@ from recombine.cli.requests import add_request, options_of, whole_number
 from recombine.errors import UsageError, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from recombine.abilities import Sight
+    from recombine.data.datasets import Dataset
     from recombine.evaluate.acting import Acting
     from recombine.evaluate.ask import Asked
     from recombine.evaluate.budget import Caps
@@ -226,25 +229,17 @@ def price_of(arguments: argparse.Namespace) -> Price:
 def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
     """What is asked, and who answers."""
     from recombine.cli.ask_model import batch_model, endpoint_model, local_model
-    from recombine.data.datasets import load
-    from recombine.evaluate.ask import Asked, train_part
+    from recombine.data.training import training_rows
+    from recombine.evaluate.ask import Asked
     from recombine.evaluate.prompts import Prompter
 
     options: dict[str, Any] = options_of(arguments)
-    rows = load(
-        arguments.family,
-        arguments.split,
-        arguments.part,
-        seed=arguments.seed,
-        recipe=arguments.recipe,
-        size=arguments.size,
-        **options,
-    )
+    rows = _rows(arguments, options)
     sights: dict[str | None, Sight] = {None: "text", "instead": "picture", "beside": "both"}
     acting = _acting(arguments, sights[arguments.image])
     if acting is not None:
         acting.episode(rows[0])  # a family without episodes, or an unknown setting, is an error before anything is asked
-    train = train_part(rows, arguments.split, options) if arguments.shots else ()
+    train = training_rows(rows, arguments.split) if arguments.shots else ()
     prompter = Prompter(
         rows.family, arguments.style, sights[arguments.image], arguments.shots, arguments.fresh_shots, train, rows.job.seed
     )
@@ -261,6 +256,21 @@ def _asked(arguments: argparse.Namespace) -> tuple[Asked, Answerer]:
         arguments.samples, acting,
     )  # fmt: skip
     return asked, model.answerer
+
+
+def _rows(arguments: argparse.Namespace, options: Mapping[str, Any]) -> Dataset:
+    """The rows: of a family's part, of a folder, or of a folder of matched pairs."""
+    from recombine.data.datasets import load
+    from recombine.families import FAMILIES
+    from recombine.pairs import is_pairs, pair_rows
+
+    if arguments.family not in FAMILIES and is_pairs(arguments.family):
+        refused = [f"--{name}" for name in ("split", "part", "size", "act") if getattr(arguments, name)]
+        if refused:
+            raise UsageError(f"a folder of matched pairs is asked as a whole, and at once; leave out {', '.join(refused)}.")
+        return pair_rows(arguments.family)
+    words = {"seed": arguments.seed, "recipe": arguments.recipe, "size": arguments.size}
+    return load(arguments.family, arguments.split, arguments.part, **words, **options)
 
 
 def _acting(arguments: argparse.Namespace, sight: Sight) -> Acting | None:
@@ -312,7 +322,8 @@ def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> No
     for error, count in outcome.errors.items():
         say(f"{count:,} rows without a reply: {error}. Mend it and run the same command with --retry-errors.")
     _say_freshness(asked)
-    say(f"mean score {outcome.mean:.1%} over the rows with a reply, non-answers as wrong; {outcome.asked_now:,} asked now")
+    scored = f"mean score {outcome.mean:.1%} over the rows with a reply, non-answers as wrong"
+    say(f"{scored if outcome.replied else 'no row has a reply yet'}; {outcome.asked_now:,} asked now")
     say(
         f"{outcome.requests:,} requests, {outcome.tokens_in:,} + {outcome.tokens_out:,} tokens, {outcome.cost:,.2f} in all so far"
     )
@@ -321,12 +332,12 @@ def _report(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> No
     _say_more(outcome, asked.acting is not None)
     if outcome.stopped:
         say(f"stopped: {outcome.stopped}. Raise the cap and run the same command to go on.")
-    _say_next(asked, arguments)
+    _say_next(asked, outcome, arguments)
 
 
 def _say_more(outcome: Outcome, is_acting: bool) -> None:
     """The lenient reading, several samples, and what a right answer costs."""
-    if not is_acting:
+    if not is_acting and outcome.replied:
         say(f"read strictly {outcome.mean:.1%}, read leniently {outcome.lenient:.1%} (answers in lenient.jsonl)")
     if outcome.passes:
         shown_ones = [k for k in outcome.passes if k in (1, 2, 5, 10, 20, 50, 100) or k == outcome.samples]
@@ -340,7 +351,7 @@ def _say_more(outcome: Outcome, is_acting: bool) -> None:
         say("for each right answer: " + ", ".join(told))
 
 
-def _say_next(asked: Asked, arguments: argparse.Namespace) -> None:
+def _say_next(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> None:
     """Print the command that evaluates the answers. Rows of a family get a folder beside them, `data/`, for it to read."""
     from recombine.families import FAMILIES
 
@@ -353,7 +364,10 @@ def _say_next(asked: Asked, arguments: argparse.Namespace) -> None:
         words: dict[str, Any] = {"recipe": job.recipe, "options": options_of(arguments), "size": arguments.size}
         generate(arguments.family, data, split=job.split, part=job.part, seed=job.seed, **words)
     say(f"answers: {answers}")
-    say(f"next: recombine evaluate --data {shlex.quote(data)} --answers {answers}{only} --out {report}")
+    if outcome.unanswered == outcome.rows:
+        return  # there is nothing to evaluate
+    skip = " --missing skip" if outcome.unanswered else ""
+    say(f"next: recombine evaluate --data {shlex.quote(data)} --answers {answers}{only}{skip} --out {report}")
 
 
 def _say_freshness(asked: Asked) -> None:

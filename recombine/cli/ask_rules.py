@@ -50,7 +50,7 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
         if getattr(arguments, name) != value:
             raise UsageError(f"--style lexicon asks once for the rule; leave out --{name.replace('_', '-')}.")
     request = Request(arguments.family, arguments.split, arguments.seed, arguments.recipe, options_of(arguments))
-    book = open_book(fit_rows(request, None))
+    book = open_book(fit_rows(request, None, made_anew=True))
     text = book.prompt(arguments.shots or SHOTS)
     prompt = Prompt(NAME, (text,), NAME)
     model = local_model(arguments) if arguments.model.startswith("hf:") else endpoint_model(arguments)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from recombine.cli.printing import PAGE, print_json, print_table, progress, say
+from recombine.cli.requests import whole_number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--against", metavar="FILE", help="another file of the same kind that must not share an example (say, train)"
     )
     parser.add_argument("--html", metavar="FILE", help="write the findings as a page")
-    parser.add_argument("--most", type=int, default=20, metavar="N", help="problems to print (default 20; --json lists all)")
+    parser.add_argument(
+        "--most", type=whole_number, default=20, metavar="N", help="problems to print (default 20; --json lists all)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -32,6 +32,11 @@ PAIRS_REPORT = Kind(
 )
 LATEX = Kind("a table of `recombine evaluate`", begins_with("% ± is half of the clustered".encode()))
 
+NOT_FOR_PAIRS = {
+    "baselines": "--with", "part": "--part", "where": "--where", "rows": "--rows", "latex": "--latex", "figures": "--figures",
+}  # fmt: skip
+"""What the scores of matched pairs have no use for."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `recombine evaluate`."""
@@ -102,8 +107,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_file(arguments)
     if any(is_pairs(folder) for folder in arguments.data):
         return _run_pairs(arguments)
-    out = own_folder(arguments.out, REPORT) if arguments.out else None
-    figures = own_folder(arguments.figures, FIGURES) if arguments.figures else None
+    out = own_folder(arguments.out, REPORT, made=False) if arguments.out else None
+    figures = own_folder(arguments.figures, FIGURES, made=False) if arguments.figures else None
     table_file = own_file(arguments.latex, LATEX) if arguments.latex else None
     answers = _answers(arguments.answers)
     folders, suite = expand(arguments.data)
@@ -126,6 +131,9 @@ def run(arguments: argparse.Namespace) -> int:
         "DIR" if before == "--out" else word for before, word in zip(["", *arguments.words], arguments.words, strict=False)
     ]
     command = shlex.join(["recombine", *words])  # the same report, wherever it goes
+    for folder, kind in ((out, REPORT), (figures, FIGURES)):
+        if folder is not None:
+            own_folder(folder, kind)
     page = write_report(evaluation, out, examples=arguments.examples, command=command, found=found) if out else None
     if figures:
         write_figures(found, figures)
@@ -191,6 +199,17 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
 
     if len(arguments.data) > 1:
         raise UsageError("a folder of matched pairs is evaluated alone; give one --data.")
+    refused = [word for name, word in NOT_FOR_PAIRS.items() if getattr(arguments, name)]
+    if refused:
+        raise UsageError(
+            f"a folder of matched pairs takes --answers, --missing, --out and --json, but not {', '.join(refused)}."
+        )
+    if not arguments.answers:
+        folder = shlex.quote(arguments.data[0])
+        raise UsageError(
+            f"a folder of matched pairs needs --answers FILE, with a line for each id of its pairs.jsonl; "
+            f"a model answers them with `recombine ask {folder} --model NAME --endpoint URL --out RUN`."
+        )
     scores = score_pairs(read_pairs(arguments.data[0]), _answers(arguments.answers), arguments.missing)
     if arguments.out:
         out = own_folder(arguments.out, PAIRS_REPORT)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -262,5 +263,8 @@ def _run_pairs(arguments: argparse.Namespace) -> int:
         print_json(made)
         return 0
     print_table("", ("facet", "pairs"), [(facet, f"{count:,}") for facet, count in made.items()])
-    say(f"{arguments.out}/pairs.jsonl: answer both rows of every pair, then recombine evaluate --data {arguments.out}")
+    out = shlex.quote(arguments.out)
+    say(f"{arguments.out}/pairs.jsonl: answer both rows of every pair, by hand or with a model:")
+    say(f"next: recombine ask {out} --model NAME --endpoint URL --out RUN")
+    say(f"then: recombine evaluate --data {out} --answers RUN/answers.jsonl")
     return 0

@@ -121,14 +121,14 @@ def _cost(price: str | None, rows: int, tokens_in: int | None, tokens_out: int |
 
 def _measured(arguments: argparse.Namespace) -> Measured:
     from recombine.data.datasets import load
-    from recombine.evaluate.ask import train_part
+    from recombine.data.training import training_rows
     from recombine.evaluate.planning import contexts_of
     from recombine.evaluate.prompts import Prompter, guess_tokens
 
     options: dict[str, Any] = options_of(arguments)
     words = {"seed": arguments.seed, "recipe": arguments.recipe, **options}
     rows = load(arguments.family, arguments.split, arguments.part, **words)
-    train = train_part(rows, arguments.split, options) if arguments.shots else ()
+    train = training_rows(rows, arguments.split) if arguments.shots else ()
     prompter = Prompter(rows.family, arguments.style, "text", arguments.shots, False, train, rows.job.seed)
     step = max(1, len(rows) // 20)
     shown_rows = [rows[i] for i in range(0, len(rows), step)[:20]]

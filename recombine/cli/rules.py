@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--out, --test and --size go with --lexicon FILE.")
     out = own_file(arguments.out, ANSWERS) if arguments.out else None
     request = request_of(arguments)
-    book = open_book(fit_rows(request, arguments.part))
+    book = open_book(fit_rows(request, arguments.part, made_anew=True))
     if not arguments.lexicon:
         prompt = book.prompt(arguments.shots)
         if arguments.json:

@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     import secrets
+    import sys
     from pathlib import Path
 
     from recombine.cli.printing import say
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not 0 < arguments.port < 65536:
         raise UsageError(f"--port is {shown(arguments.port)}, but must be a number from 1 to 65535.")
-    from recombine.serve.server import serve
+    from recombine.serve.server import bound, serve
     from recombine.serve.settings import Settings
     from recombine.serve.studies.store import Store
 
@@ -56,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         secret=secret,
     )
     name = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    listening = bound(settings)
     say(f"the playground is at http://{name}:{arguments.port} (Ctrl-C ends it)")
-    serve(settings)
+    sys.stdout.flush()
+    serve(settings, listening)
     return 0

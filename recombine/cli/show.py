@@ -74,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             suffix = Path(arguments.save).suffix.lower()
             with writing(own_file(arguments.save, picture_kind(suffix))) as out:
                 out.write(signed(raw, suffix))
+            _tell_saved(found, arguments)
         else:
             _print(raw, medium)
         return 0
@@ -111,7 +112,16 @@ def _save_picture(found: Example, arguments: argparse.Namespace) -> int:
         raise UnknownName(f"medium of {family.NAME}", "svg", family.MEDIA)
     drawn = family.depict(found, arguments.solution is not False) if isinstance(family, Depicting) else found.render("svg")
     save_picture(drawn if isinstance(drawn, str) else drawn.decode(), arguments.save, arguments.scale)
+    _tell_saved(found, arguments)
     return 0
+
+
+def _tell_saved(found: Example, arguments: argparse.Namespace) -> None:
+    """Say where the picture is, and of which row."""
+    if arguments.json:
+        print_json({"id": found.id, "file": arguments.save})
+    else:
+        say(f"wrote {arguments.save}: {found.id}")
 
 
 def _released(arguments: argparse.Namespace) -> Example:
@@ -148,16 +158,20 @@ def _chance(rows: int) -> int:
 def _row(arguments: argparse.Namespace, index: int) -> Example:
     """A row of a family's part (any row, if the part is not finite) or of a folder."""
     from recombine.data.datasets import Dataset, load
+    from recombine.families import FAMILIES
+    from recombine.pairs import is_pairs, pair_rows
 
     words = {"seed": arguments.seed, "recipe": arguments.recipe, **options_of(arguments)}
 
     def loaded(**more: Any) -> Dataset:
+        if arguments.family not in FAMILIES and is_pairs(arguments.family):
+            return pair_rows(arguments.family)
         return load(arguments.family, arguments.split, arguments.part, **words, **more)
 
     data = loaded()
     if arguments.random:
         return data[_chance(len(data))]
-    if index >= len(data) and data.folder is None and data.plan.available is None:
+    if index >= len(data) and arguments.family in FAMILIES and data.plan.available is None:
         data = loaded(size=index + 1)
     if index >= len(data):
         raise UsageError(f"--index {index} is past the end: {data.job.split}/{data.job.part} has {len(data):,} rows.")

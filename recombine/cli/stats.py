@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from recombine.cli.printing import PAGE, print_json, progress, say
+from recombine.cli.requests import whole_number
 
 if TYPE_CHECKING:
     from recombine.data.stats import Distribution
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dir", help="a folder made by recombine generate")
     parser.add_argument("--column", action="append", metavar="C", help="only this column; may be repeated")
     parser.add_argument("--html", metavar="FILE", help="write a page with the pictures")
-    parser.add_argument("--most", type=int, default=12, metavar="N", help="values to print per column (default 12)")
+    parser.add_argument("--most", type=whole_number, default=12, metavar="N", help="values to print per column (default 12)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

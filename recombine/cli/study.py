@@ -59,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.file)
     if not arguments.create and not path.is_file():
-        raise UsageError(f"{shown(arguments.file)} does not exist; --create makes it.")
+        raise UsageError(f"{shown(arguments.file)} does not exist; --create TITLE makes a study in it.")
+    if not arguments.create and not path.stat().st_size:
+        raise UsageError(f"{shown(arguments.file)} is an empty file without studies; --create TITLE makes one in it.")
     store = Store(path)
     try:
         if arguments.create:
@@ -117,6 +119,9 @@ def _export(store: Store, arguments: argparse.Namespace) -> None:
     kind = Kind("an export of `recombine study`", is_ours)
     folder = own_folder(arguments.out, kind)
     write_json(folder / EXPORT, {"exported_by": "recombine study", "study": arguments.export})
-    for name, text in export.files(store, arguments.export, made.reviewers, made.seed):
+    listed = list(export.files(store, arguments.export, made.reviewers, made.seed))
+    for name, text in listed:
         write_text(folder / name, text)
         say(f"wrote {folder / name}")
+    if not listed:
+        say(f"wrote {folder / EXPORT} alone: nobody has given anything to this study yet")

@@ -89,7 +89,7 @@ def _of_row(arguments: argparse.Namespace) -> Film:
     own = None
     if arguments.act is not None:
         own = [word.strip() for word in arguments.act.replace(";", ",").split(",") if word.strip()]
-    return play(episode, own), _task(episode.example.inputs), _told(episode)
+    return play(episode, own, strict=True), _task(episode.example.inputs), _told(episode)
 
 
 def _told(episode: Episode) -> dict[str, Any]:

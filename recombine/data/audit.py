@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from recombine.abilities import Picturing, Surveying
 from recombine.core import Example, Family, Problem
 from recombine.data.shortcuts import ShortcutScore, shortcut_scores
-from recombine.errors import RecombineError, shown
+from recombine.errors import FileError, RecombineError, shown
 from recombine.families import family as find_family
 from recombine.pages import page, table
 
@@ -120,6 +120,8 @@ def audit(
     kept: list[Example] = []
     forms: Counter[bytes] = Counter()
     others = {_form_of(found, item) for item in _read(found, against) if isinstance(item, Example)} if against else set()
+    if against and not others:
+        raise FileError(_nothing(against, found))
     checked = leaks = 0
     for item in _read(found, path):
         if isinstance(item, Problem):
@@ -138,6 +140,8 @@ def audit(
         tick(1)
         if len(kept) < SURVEYED:
             kept.append(item)
+    if not checked and not problems:
+        raise FileError(_nothing(path, found))
     nothing: tuple[ShortcutScore, ...] = ()
     unknown: Mapping[str, Any] = {}
     shortcuts = _figures(lambda: tuple(shortcut_scores(kept[:: max(1, len(kept) // SHORTCUT_ROWS)])), nothing, problems)
@@ -164,6 +168,10 @@ def audit(
 def count_rows(path: str | Path, family: str) -> int:
     """How many rows of a released file `audit` will judge. Reads the file once, which is quick beside judging it."""
     return sum(isinstance(item, Example) for item in _read(find_family(family), path))
+
+
+def _nothing(path: str | Path, family: Family) -> str:
+    return f"{shown(str(path))} holds no example of {family.NAME}; is it the right file, and the right --as?"
 
 
 def _read(family: Family, path: str | Path) -> Iterator[Example | Problem]:

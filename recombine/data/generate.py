@@ -18,9 +18,9 @@ from recombine.data.card import write_card
 from recombine.data.certificate import certificate
 from recombine.data.engines import ENGINES
 from recombine.data.folders import MANIFEST, MANIFEST_LIMIT, Folder, fingerprint, open_folder, part_summary
-from recombine.data.plan import Plan, make_plan
+from recombine.data.plan import Plan, Shard, make_plan
 from recombine.data.shards import RECORDS, ShardRecord, is_intact, read_record, record_path
-from recombine.errors import FileError, UnknownName, UsageError, shown
+from recombine.errors import FileError, RecombineError, UnknownName, UsageError, shown
 from recombine.families import family as find_family
 from recombine.files import (
     Kind,
@@ -122,16 +122,44 @@ FOLDER = Kind("a folder of `recombine generate`", _is_ours)
 
 
 def prepare(plan: Plan, out: str | Path) -> Path:
-    """The output folder, made if needed, with the plan in it; refuses what it must not write into."""
+    """The output folder, made if needed, with the plan in it; refuses what it must not write into.
+
+    Another plan that was begun, but of which no file was finished, gives way: a job that failed must not block its folder.
+    """
     folder = own_folder(out, FOLDER)
     there = _plan_in(folder)
     if there is not None and there.hash != plan.hash:
-        raise FileError(
-            f"{shown(str(out))} holds another job ({_sentence(there)}), not {_sentence(plan)}; choose another folder."
-        )
+        if not _is_empty(there, folder):
+            raise FileError(
+                f"{shown(str(out))} holds another job ({_sentence(there)}), not {_sentence(plan)}; choose another folder."
+            )
+        with locked(folder, None):  # nobody is making its first file
+            if _is_empty(there, folder):
+                begun = {shard.path for shard in _shards_of(there)}
+                sweep(folder, begun.__contains__)
+                for above in {inside(folder, path).parent for path in begun}:
+                    with contextlib.suppress(OSError):  # not there, or somebody put something into it
+                        above.rmdir()
+                write_json(inside(folder, PLAN), plan.to_json())
+        return prepare(plan, out)
     if there is None or not (folder / MANIFEST).exists():
         write_json(inside(folder, PLAN), plan.to_json())
     return folder
+
+
+def _is_empty(plan: Plan, folder: Path) -> bool:
+    """Whether no file of the plan was finished in this folder."""
+    if (folder / MANIFEST).exists():
+        return False
+    return not any(record_path(folder, shard).exists() or inside(folder, shard.path).exists() for shard in _shards_of(plan))
+
+
+def _shards_of(plan: Plan) -> Sequence[Shard]:
+    """The files of a plan; none if its options fit no row, as the files of a released layout may depend on them."""
+    try:
+        return plan.shards
+    except RecombineError:
+        return ()
 
 
 def _plan_in(folder: Path) -> Plan | None:

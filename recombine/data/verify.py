@@ -34,12 +34,16 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 REGENERATED_ROWS = 8
 """Rows of each part that are generated again."""
 KEPT_PROBLEMS = 1_000
-"""Problems of one shard that are kept with their text; all are counted."""
+"""Problems of one kind of check and one severity that are kept with their text; all are counted."""
 
 
 @dataclass(frozen=True)
 class PartFinding:
-    """What verification found of one part."""
+    """What verification found of one part.
+
+    `errors` counts what is wrong with its rows and files, `leaks` apart; what is wrong with the folder as a whole, such as
+    its fingerprint, is in `Verdict.counts` alone.
+    """
 
     split: str
     part: str
@@ -67,8 +71,8 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether no error was found."""
-        return not any(problem.severity == "error" for problem in self.problems)
+        """Whether no error was found, among the problems that are kept with their text and those that are only counted."""
+        return not _errors(self.counts) and not any(problem.severity == "error" for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
         """A plain value: also the certificate, which names the fingerprint and who checked it."""
@@ -76,19 +80,39 @@ class Verdict:
 
 
 @dataclass
-class _ShardResult:
-    rows: int = 0
-    checked: int = 0
+class _Found:
+    """Problems: all are counted, the first ones are kept with their text."""
+
     problems: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    chunks: list[str] = field(default_factory=list)
-    forms: list[Words] = field(default_factory=list)
+    kept: Counter[str] = field(default_factory=Counter)
 
     def add(self, problem: Problem) -> None:
-        """Count a problem, and keep it while there are not too many."""
+        """Count a problem, and keep it while there are not too many of its severity."""
         self.counts[f"{problem.severity}:{problem.code}"] += 1
-        if len(self.problems) < KEPT_PROBLEMS:
+        if self.kept[problem.severity] < KEPT_PROBLEMS:
+            self.kept[problem.severity] += 1
             self.problems.append(problem)
+
+    def add_first(self, problems: Sequence[Problem], count: int) -> None:
+        """Count so many problems of one code. Only the first of them need be given."""
+        for problem in problems:
+            self.add(problem)
+        if problems:
+            self.counts[f"{problems[0].severity}:{problems[0].code}"] += count - len(problems)
+
+
+def _errors(counts: Mapping[str, int]) -> int:
+    """How many errors are among these counts."""
+    return sum(count for code, count in counts.items() if code.startswith("error:"))
+
+
+@dataclass
+class _ShardResult(_Found):
+    rows: int = 0
+    checked: int = 0
+    chunks: list[str] = field(default_factory=list)
+    forms: list[Words] = field(default_factory=list)
 
 
 def verify(
@@ -107,26 +131,30 @@ def verify(
     results = dict(_results(folder, sample, workers, on_rows or (lambda _rows: None)))
     forms = [_forms_of(folder, results, number) for number in range(len(folder.plan.parts))]
     notes: list[str] = []
-    problems: list[Problem] = [*_manifest_problems(folder, results), *_repeats(folder, forms), *_other_rows(folder, notes)]
-    problems += _certificate_problems(folder)
-    leaks = _leaks(folder, forms)
-    problems += [problem for found in leaks.values() for problem in found]
-    counts: Counter[str] = Counter(f"{p.severity}:{p.code}" for p in problems)
+    whole, own, leaks = _Found(), [_Found() for _ in forms], [_Found() for _ in forms]
+    _check_manifest(folder, results, whole, own)
+    _check_repeats(folder, forms, own)
+    _check_other_rows(folder, notes, own)
+    _check_leaks(folder, forms, leaks)
+    for problem in _certificate_problems(folder):
+        whole.add(problem)
     findings = []
     for number, part in enumerate(folder.plan.parts):
-        own = [results[i] for i, shard in enumerate(folder.plan.shards) if shard.part == number]
-        total: Counter[str] = sum((r.counts for r in own), Counter())
-        counts += total
-        problems += [problem for r in own for problem in r.problems]
-        errors = sum(n for code, n in total.items() if code.startswith("error:"))
-        rows, checked = sum(r.rows for r in own), sum(r.checked for r in own)
-        figures = (rows, checked, errors, sum(total.values()) - errors, len(leaks[number]), len(np.unique(forms[number])))
+        shards = [results[i] for i, shard in enumerate(folder.plan.shards) if shard.part == number]
+        total: Counter[str] = sum((found.counts for found in (own[number], *shards)), Counter())
+        errors = _errors(total)
+        rows, checked = sum(r.rows for r in shards), sum(r.checked for r in shards)
+        leaked = leaks[number].counts.total()
+        figures = (rows, checked, errors, total.total() - errors, leaked, len(np.unique(forms[number])))
         findings.append(PartFinding(part.job.split, part.job.part, *figures))
+    everything = [whole, *own, *leaks, *results.values()]
+    problems = [problem for found in everything for problem in found.problems]
+    counts: Counter[str] = sum((found.counts for found in everything), Counter())
     return Verdict(
         str(path),
         str(folder.manifest.get("fingerprint", "")),
         tuple(findings),
-        tuple(problems),
+        tuple(sorted(problems, key=lambda problem: problem.severity != "error")),
         dict(sorted(counts.items())),
         sample,
         tuple(notes),
@@ -236,10 +264,11 @@ def _canonical_word(family: Family, batch: Batch, row: int) -> int:
     return int.from_bytes(hashlib.blake2b(form, digest_size=8).digest(), "little")
 
 
-def _manifest_problems(folder: Folder, results: Mapping[int, _ShardResult]) -> Iterator[Problem]:
+def _check_manifest(folder: Folder, results: Mapping[int, _ShardResult], whole: _Found, own: Sequence[_Found]) -> None:
+    """Every shard is as the manifest says, and no other file is read as rows of its part."""
     recorded = {s["path"]: s for part in folder.manifest.get("parts", []) for s in part["shards"]}
     prints = []
-    for part_number in range(len(folder.plan.parts)):
+    for part_number, found in enumerate(own):
         chunks: list[str] = []
         for number, shard in enumerate(folder.plan.shards):
             if shard.part != part_number:
@@ -247,23 +276,35 @@ def _manifest_problems(folder: Folder, results: Mapping[int, _ShardResult]) -> I
             entry, result = recorded.get(shard.path), results[number]
             chunks += result.chunks
             if entry is None:
-                yield Problem("missing_record", "the manifest does not list this shard", place=shard.path)
+                found.add(Problem("missing_record", "the manifest does not list this shard", place=shard.path))
                 continue
             try:
                 if sha256_of(folder.path / shard.path) != entry["sha256"]:
-                    yield Problem("wrong_hash", f"the file's SHA-256 is not {entry['sha256'][:16]}…", place=shard.path)
+                    found.add(Problem("wrong_hash", f"the file's SHA-256 is not {entry['sha256'][:16]}…", place=shard.path))
             except FileError as problem:
-                yield Problem("unreadable", str(problem), place=shard.path)
+                found.add(Problem("unreadable", str(problem), place=shard.path))
             if result.rows != shard.stop - shard.start:
-                yield Problem("wrong_count", f"{result.rows} rows, expected {shard.stop - shard.start}", place=shard.path)
+                text = f"{result.rows} rows, expected {shard.stop - shard.start}"
+                found.add(Problem("wrong_count", text, place=shard.path))
             if result.chunks != entry["chunks"]:
-                yield Problem("wrong_rows", "the logical rows are not those that were recorded", place=shard.path)
+                found.add(Problem("wrong_rows", "the logical rows are not those that were recorded", place=shard.path))
         prints.append(fingerprint(chunks))
+        for place in _unlisted(folder, part_number, recorded):
+            text = "the manifest does not list this file, but `datasets.load_dataset` reads its rows; move it out of the folder"
+            found.add(Problem("unlisted_file", text, place=place))
     if fingerprint(prints) != folder.manifest.get("fingerprint"):
-        yield Problem(
-            "wrong_fingerprint",
-            f"the rows have fingerprint {fingerprint(prints)}, the manifest says {folder.manifest.get('fingerprint')}",
-        )
+        text = f"the rows have fingerprint {fingerprint(prints)}, the manifest says {folder.manifest.get('fingerprint')}"
+        whole.add(Problem("wrong_fingerprint", text))
+
+
+def _unlisted(folder: Folder, number: int, recorded: Mapping[str, Any]) -> Iterator[str]:
+    """Files that the card's pattern for this part matches and that no record or shard of the plan names."""
+    job = folder.plan.parts[number].job
+    known = {*recorded, *(shard.path for shard in folder.plan.shards)}
+    for file in sorted((folder.path / job.split).glob(f"{job.part}-*.{folder.plan.format}")):
+        place = f"{job.split}/{file.name}"
+        if place not in known and file.is_file():
+            yield place
 
 
 def _certificate_problems(folder: Folder) -> Iterator[Problem]:
@@ -303,21 +344,23 @@ def _id_of(part: PartPlan, row: int) -> str:
     return part.job.id(int(part.picks[row]) if part.is_sample else row)
 
 
-def _repeats(folder: Folder, forms: Sequence[Words]) -> Iterator[Problem]:
+def _check_repeats(folder: Folder, forms: Sequence[Words], own: Sequence[_Found]) -> None:
     """Rows that stand in their part more often than the part says."""
-    for part, words in zip(folder.plan.parts, forms, strict=True):
+    for part, words, found in zip(folder.plan.parts, forms, own, strict=True):
         allowed = folder.family.SPLITS[part.job.split].parts[part.job.part].repeats
         if not allowed or not len(words):
             continue
         _, places, counts = np.unique(words, return_index=True, return_counts=True)
-        for place in np.flatnonzero(counts > allowed)[:KEPT_PROBLEMS]:
-            text = (
-                f"this example, up to names and order, stands {counts[place]} times in its part; at most {allowed} are allowed"
-            )
-            yield Problem("repeated", text, place=_id_of(part, int(places[place])))
+        repeated = np.flatnonzero(counts > allowed)
+        text = "this example, up to names and order, stands {} times in its part; at most {} are allowed"
+        first = [
+            Problem("repeated", text.format(counts[i], allowed), place=_id_of(part, int(places[i])))
+            for i in repeated[:KEPT_PROBLEMS]
+        ]
+        found.add_first(first, len(repeated))
 
 
-def _other_rows(folder: Folder, notes: list[str]) -> Iterator[Problem]:
+def _check_other_rows(folder: Folder, notes: list[str], own: Sequence[_Found]) -> None:
     """A few rows of each part, generated again: rows of another seed, or of another generator, are not the same."""
     if not folder.is_current:
         notes.append(
@@ -337,7 +380,7 @@ def _other_rows(folder: Folder, notes: list[str]) -> Iterator[Problem]:
         tables = [columns.to_arrow(batch, folder.family.SCHEMA) for batch in (made, found)]
         if not tables[0].equals(tables[1]):
             text = f"rows {start} to {start + rows} are not those that {part.job.key} generates"
-            yield Problem("other_rows", text, place=part.job.id(start))
+            own[number].add(Problem("other_rows", text, place=part.job.id(start)))
 
 
 def _row(folder: Folder, number: int, row: int) -> Batch:
@@ -345,20 +388,18 @@ def _row(folder: Folder, number: int, row: int) -> Batch:
     return take(batch, np.array([place]))
 
 
-def _leaks(folder: Folder, forms: Sequence[Words]) -> dict[int, list[Problem]]:
+def _check_leaks(folder: Folder, forms: Sequence[Words], leaks: Sequence[_Found]) -> None:
     """For each part, the rows of earlier parts of its split whose canonical form it repeats."""
     parts = folder.plan.parts
-    leaks: dict[int, list[Problem]] = {number: [] for number in range(len(parts))}
-    for b in range(len(parts)):
-        for a in range(b):
-            is_choice = bool(parts[a].chosen and parts[b].chosen)  # a search takes no row of a common pool twice
-            if not is_choice and not _must_be_disjoint(folder.family, parts[a].job, parts[b].job):
+    for b, later in enumerate(parts):
+        for a, earlier in enumerate(parts[:b]):
+            is_choice = bool(earlier.chosen and later.chosen)  # a search takes no row of a common pool twice
+            if not is_choice and not _must_be_disjoint(folder.family, earlier.job, later.job):
                 continue
-            shared = np.isin(forms[b], forms[a])
-            for row in np.flatnonzero(shared)[:KEPT_PROBLEMS]:
-                text = f"the same example, up to names and order, is also in {parts[a].job.split}/{parts[a].job.part}"
-                leaks[b].append(Problem("leak", text, place=_id_of(parts[b], int(row))))
-    return leaks
+            shared = np.flatnonzero(np.isin(forms[b], forms[a]))
+            text = f"the same example, up to names and order, is also in {earlier.job.split}/{earlier.job.part}"
+            first = [Problem("leak", text, place=_id_of(later, int(row))) for row in shared[:KEPT_PROBLEMS]]
+            leaks[b].add_first(first, len(shared))
 
 
 def _must_be_disjoint(family: Family, a: Any, b: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ class Answer:
 def read_answers(path: Path) -> dict[str, Answer]:
     """The answers of a file by id; a line that is not one, or an id that comes twice, is a clear error."""
     found: dict[str, Answer] = {}
-    for number, line in read_lines(path):
+    for number, line in _lines(path):
         if not line.strip():
             continue
         place = f"line {number} of {shown(str(path))}"
@@ -46,6 +46,12 @@ def read_answers(path: Path) -> dict[str, Answer]:
         reason = status if status in NON_ANSWERS else (None if answer is not None else "missing")
         found[row["id"]] = Answer(row["id"], answer, reason, kept)
     return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """(number, line) of a file, without the mark of byte order that some editors put in front."""
+    for number, line in read_lines(path):
+        yield number, line.removeprefix("\ufeff") if number == 1 else line
 
 
 def _encodable(value: Any) -> Any:
@@ -75,7 +81,7 @@ def write_answers(path: Path, answers: Iterable[Answer]) -> None:
 def read_ids(path: Path) -> frozenset[str]:
     """The ids of a file: one a line, or JSON lines with an `id`. An empty file is an error."""
     found = []
-    for number, line in read_lines(path):
+    for number, line in _lines(path):
         if line.lstrip().startswith("{"):
             row = parse_json(line, f"line {number} of {shown(str(path))}")
             if not isinstance(row.get("id"), str):

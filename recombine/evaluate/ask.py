@@ -22,7 +22,7 @@ from typing import Any
 
 from recombine import __version__
 from recombine.core import Example
-from recombine.data.datasets import Dataset, load
+from recombine.data.datasets import Dataset
 from recombine.errors import EndpointError, UsageError, shown
 from recombine.evaluate.acting import Acting, Played, played_so_far, turn_key
 from recombine.evaluate.budget import CapReached, Caps
@@ -32,6 +32,7 @@ from recombine.evaluate.prices import Price
 from recombine.evaluate.prompts import STYLES, Prompt, Prompter, chat_messages
 from recombine.evaluate.purse import Answerer, Purse
 from recombine.evaluate.replies import PARSER_VERSION
+from recombine.pairs import PairRows
 
 GIVE_UP = 10
 """So many errors in a row, and the run stops: the endpoint is down or the request is wrong."""
@@ -73,11 +74,11 @@ class Asked:
 
     def identity(self) -> dict[str, Any]:
         """What must be equal for a run folder to be taken up again. The numbers of rows and samples may grow."""
-        prompter, folder = self.prompter, self.rows.folder
+        prompter = self.prompter
         train = prompter.train.job.key if isinstance(prompter.train, Dataset) and prompter.shots else None
         return {
             "part": self.rows.job.key,
-            "fingerprint": None if folder is None else folder.manifest["parts"][self.rows.number]["fingerprint"],
+            "fingerprint": _fingerprint(self.rows),
             "style": prompter.style,
             "sight": prompter.sight,
             "shots": prompter.shots,
@@ -115,6 +116,13 @@ class Asked:
             "rows": self.count,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+
+
+def _fingerprint(rows: Dataset) -> str | None:
+    """What tells the rows of a folder from others; None for rows that are generated as they are read."""
+    if isinstance(rows, PairRows):
+        return rows.fingerprint
+    return None if rows.folder is None else str(rows.folder.manifest["parts"][rows.number]["fingerprint"])
 
 
 def _version(package: str) -> str | None:
@@ -235,15 +243,6 @@ def is_open(record: Mapping[str, Any] | None, retry_errors: bool) -> bool:
 
 
 # --- before asking ---------------------------------------------------------------------------------------------------
-
-
-def train_part(rows: Dataset, split: str | None, options: Mapping[str, Any]) -> Dataset:
-    """The training part that belongs to these rows, following the split's aliases, from the same folder or generated."""
-    family, job = rows.family, rows.job
-    name, part = family.SPLITS[split or job.split].aliases.get("train", (split or job.split, "train"))
-    if rows.folder is not None:
-        return load(rows.folder.path, name, part)
-    return load(family.NAME, name, part, seed=job.seed, recipe=job.recipe, **options)
 
 
 @dataclass(frozen=True)

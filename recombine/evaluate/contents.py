@@ -92,11 +92,8 @@ def dial_series(found: Mapping[str, Any]) -> list[tuple[str, str, dict[str, list
 
 
 def points_of(points: Sequence[Mapping[str, Any]]) -> list[charts.Point]:
-    """The points of a curve; without an interval, the band has no width."""
-    return [
-        (p["at"], p["mean"], p["mean"] if p["low"] is None else p["low"], p["mean"] if p["high"] is None else p["high"])
-        for p in points
-    ]
+    """The points of a curve, each with its interval, or with None where there are too few clusters for one."""
+    return [(p["at"], p["mean"], p["low"], p["high"]) for p in points]
 
 
 def known_rows(found: Mapping[str, Any]) -> list[charts.DotRow]:

@@ -16,6 +16,9 @@ from recombine.evaluate.journal import ANSWERS, LENIENT, MAJORITY
 from recombine.evaluate.replies import parse_leniently, parse_reply
 from recombine.files import remove_own
 
+NOT_ASKED, NOT_FINISHED, ERROR = "not asked", "not finished", "error"
+"""Statuses of rows without a reply. Those of the first two have no line in the file of answers."""
+
 
 def sample_key(identifier: str, sample: int) -> str:
     """The name of a row's n-th reply in the journal; the first one is named as the row."""
@@ -54,6 +57,16 @@ class Outcome:
     per_right: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def unanswered(self) -> int:
+        """Rows without a line in the file of answers: a cap stopped the run before them, or in the middle of their episode."""
+        return self.statuses.get(NOT_ASKED, 0) + self.statuses.get(NOT_FINISHED, 0)
+
+    @property
+    def replied(self) -> int:
+        """Rows with a reply, whatever it says."""
+        return self.rows - self.unanswered - self.statuses.get(ERROR, 0)
+
+    @property
     def is_complete(self) -> bool:
         """Whether every row has a reply."""
         return not self.stopped and not self.errors
@@ -84,7 +97,7 @@ def judge(rows: Iterable[Example], replies: Mapping[str, Mapping[str, Any]], sam
     for example in rows:
         records = [replies[key] for n in range(1, samples + 1) if (key := sample_key(example.id, n)) in replies]
         if not records or example.id not in replies:
-            statuses["not asked"] += 1
+            statuses[NOT_ASKED] += 1
             continue
         answers = [answer_of(record, example.id) for record in records]
         values = [_value(example, answer) for answer in answers]
@@ -128,7 +141,7 @@ def judge_episodes(
         ended = [one for one in played if not one.is_open]
         right += sum(one.episode.solved for one in ended)
         if not ended or played[0].is_open or turn_key(names[0], 1) not in replies:
-            statuses["not asked" if not played else "not finished"] += 1
+            statuses[NOT_ASKED if not played else NOT_FINISHED] += 1
             continue
         first = ended[0]
         answers.append(first.answer())
@@ -167,7 +180,7 @@ def answer_of(record: Mapping[str, Any], identifier: str, *, lenient: bool = Fal
     """The answer that a reply gives, with what a report needs beside it."""
     more = {name: record[name] for name in ("reply", "model", "tokens_in", "tokens_out", "seconds", "prompt")}
     if record["error"]:
-        return Answer(identifier, None, "error", {**more, "error": record["error"]})
+        return Answer(identifier, None, ERROR, {**more, "error": record["error"]})
     parsed = (parse_leniently if lenient else parse_reply)(record["reply"], record["finish"], record["refusal"])
     return Answer(identifier, parsed.answer, None if parsed.status == "ok" else parsed.status, more)
 

@@ -52,7 +52,10 @@ HEADER = (
 
 
 def score_pairs(pairs: Sequence[Pair], answers: Mapping[str, Mapping[str, Answer]], missing: str = "error") -> list[FacetScore]:
-    """The figures of every run and facet. Rows without an answer are an error, or count as `wrong`."""
+    """The figures of every run and facet.
+
+    Rows without an answer are an error, count as `wrong`, or their pairs are left out (`skip`).
+    """
     found = []
     known = {name for pair in pairs for name, _ in pair.members()}
     for run, given in answers.items():
@@ -60,12 +63,16 @@ def score_pairs(pairs: Sequence[Pair], answers: Mapping[str, Mapping[str, Answer
         if strange:
             raise UsageError(f"{run} answers {len(strange):,} ids that are in no pair, the first is {strange[0]!r}.")
         absent = len(known) - len(given)
-        if absent and missing != "wrong":
+        if absent and missing not in ("wrong", "skip"):
             raise UsageError(
-                f"{run} leaves {absent:,} of {len(known):,} rows unanswered. Say --missing wrong to count them as wrong."
+                f"{run} leaves {absent:,} of {len(known):,} rows unanswered. Say --missing wrong to count them as wrong, or "
+                "--missing skip to leave out their pairs."
             )
-        for facet in dict.fromkeys(pair.facet for pair in pairs):
-            found.append(_score(run, [pair for pair in pairs if pair.facet == facet], given))
+        own = pairs if missing != "skip" else [pair for pair in pairs if all(name in given for name, _ in pair.members())]
+        if not own:
+            raise UsageError(f"{run} answers both rows of no pair.")
+        for facet in dict.fromkeys(pair.facet for pair in own):
+            found.append(_score(run, [pair for pair in own if pair.facet == facet], given))
     return found
 
 

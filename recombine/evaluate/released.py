@@ -52,6 +52,8 @@ def read_examples(path: Path, family: str) -> dict[str, Example]:
     for row in find_family(family).read(path):
         if isinstance(row, Problem):
             raise FileError(f"{row.place} of {shown(str(path))}: {row.text}. `recombine audit` lists every such row.")
+        if row.id in found:
+            raise FileError(f"two rows of {shown(str(path))} have the id {shown(row.id)}; answers need an id for each row.")
         found[row.id] = row
     if not found:
         raise FileError(f"{shown(str(path))} holds no example of {family}.")

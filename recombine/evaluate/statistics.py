@@ -102,13 +102,16 @@ class Interval:
 
 
 def wilson(successes: float, rows: float, quantile: float) -> tuple[float, float]:
-    """Wilson's score interval for a proportion, with any quantile and any effective number of rows."""
+    """Wilson's score interval for a proportion, with any quantile and any effective number of rows.
+
+    With no success the low end is exactly 0, with successes only the high end is exactly 1: rounding must not move them.
+    """
     if rows <= 0:
         return 0.0, 1.0
     p, z2 = successes / rows, quantile * quantile
     centre = (p + z2 / (2 * rows)) / (1 + z2 / rows)
     half = quantile / (1 + z2 / rows) * math.sqrt(p * (1 - p) / rows + z2 / (4 * rows * rows))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return 0.0 if p <= 0 else max(0.0, centre - half), 1.0 if p >= 1 else min(1.0, centre + half)
 
 
 def _sums(values: Floats, clusters: Sequence[Any]) -> tuple[Floats, Floats]:

@@ -70,13 +70,24 @@ def _alone(found: Mapping[str, Any], name: str) -> str:
     compared = [runs for runs in parts if any(plain in runs for plain in PLAIN)]
     if not compared:
         return f"{said}."
-    won = sum(_beats(runs, name) for runs in compared)
-    return f"{said}. Its interval lies above every simple baseline in {won} of {len(compared)} {'set' if len(compared) == 1 else 'sets'}."
+    judged = [runs for runs in compared if runs[name]["accuracy"]["low"] is not None]
+    few = len(compared) - len(judged)
+    if not judged:
+        return f"{said}. Too few clusters for an interval, so nothing is said against the simple baselines."
+    won = sum(_beats(runs, name) for runs in judged)
+    left = f" {_sets(few)} {'has' if few == 1 else 'have'} too few clusters for an interval." if few else ""
+    return f"{said}. Its interval lies above every simple baseline in {won} of {_sets(len(judged))}.{left}"
+
+
+def _sets(count: int) -> str:
+    return f"{count} {'set' if count == 1 else 'sets'}"
 
 
 def _beats(runs: Mapping[str, Any], name: str) -> bool:
-    low = runs[name]["accuracy"]["low"]
-    return low is not None and all(low > runs[plain]["accuracy"]["mean"] for plain in PLAIN if plain in runs)
+    """Whether the run's mean and the low end of its interval lie above the mean of every simple baseline."""
+    mean, low = runs[name]["accuracy"]["mean"], runs[name]["accuracy"]["low"]
+    baselines = [runs[plain]["accuracy"]["mean"] for plain in PLAIN if plain in runs]
+    return low is not None and all(low > baseline and mean > baseline for baseline in baselines)
 
 
 def _worst(found: Mapping[str, Any], name: str) -> list[str]:

@@ -28,9 +28,10 @@ def push(
 ) -> str:
     """Upload a finished folder as a data set; gives its address. `picture` adds rows with prompts that show worlds as pictures."""
     need("huggingface_hub", "hub", "1.0", "3")
-    from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub import CommitOperationAdd, HfApi, errors
     from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 
+    network: type[Exception] = vars(errors)["HTTPError"]  # of httpx in versions 1, of httpx2 in versions 2
     if not _REPO.fullmatch(repo):
         raise UsageError(f"--repo is {shown(repo)}, but must be OWNER/NAME, such as lab/reascan-a1.")
     folder = open_folder(source)
@@ -44,9 +45,17 @@ def push(
         try:
             made = api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
             api.create_commit(repo, adds, commit_message=said, repo_type="dataset")
-        except (HfHubHTTPError, LocalTokenNotFoundError, OSError) as problem:
-            raise FileError(f"the hub refused {repo}: {str(problem).splitlines()[0][:300]}") from None
+        except (HfHubHTTPError, LocalTokenNotFoundError) as problem:
+            raise FileError(f"the hub refused {repo}: {_first_line(problem)}") from None
+        except (network, OSError) as problem:
+            raise FileError(
+                f"the hub cannot be reached: {_first_line(problem)}. Nothing may have been uploaded; check the network and push again."
+            ) from None
     return str(made)
+
+
+def _first_line(problem: Exception) -> str:
+    return (str(problem).strip() or type(problem).__name__).splitlines()[0][:300]
 
 
 def _files(folder: Folder) -> dict[str, Path]:

@@ -11,6 +11,7 @@ from typing import Any
 from recombine.core import Batch, Example
 from recombine.data.datasets import Dataset, load
 from recombine.data.folders import open_folder
+from recombine.data.training import TRAIN, training_rows
 from recombine.errors import UsageError, shown
 
 
@@ -88,8 +89,11 @@ def learning_parts(
     return Learning(rows, held, note)
 
 
-def fit_rows(request: Request, part: str | None) -> Dataset:
-    """The rows to learn from: the named part, else `fit` where the split has it, else `train`; as many as the request says."""
+def fit_rows(request: Request, part: str | None, *, made_anew: bool = False) -> Dataset:
+    """The rows to learn from: the named part, else `fit` where the split has it, else `train`; as many as the request says.
+
+    A folder that lacks the training part is an error, or with `made_anew` gets the rows that this package makes.
+    """
     if request.size is not None and Path(request.source).is_dir():
         raise UsageError(
             f"--size {request.size:,} is for a family's rows; {shown(request.source)} is a folder, which is learnt from whole. "
@@ -100,8 +104,28 @@ def fit_rows(request: Request, part: str | None) -> Dataset:
             request.load("fit")
             part = "fit"
         except UsageError:
-            part = "train"
+            part = TRAIN
+            if Path(request.source).is_dir() and (tested := _without_training(request)) is not None:
+                if made_anew:
+                    return training_rows(tested, request.split)
+                raise UsageError(
+                    f"{shown(request.source)} has no training part; add `--part train` to the command that generates it."
+                ) from None
     return request.load(part, request.size)
+
+
+def _without_training(request: Request) -> Dataset | None:
+    """Rows of the folder's split, if none of its parts is the training part; None otherwise."""
+    from recombine.data.folders import open_folder
+
+    folder = open_folder(request.source)
+    family = folder.family
+    here = [(part.job.split, part.job.part) for part in folder.plan.parts]
+    for number, (split, _) in enumerate(here):
+        if request.split in (None, split):
+            wanted = family.SPLITS[split].aliases.get(TRAIN, (split, TRAIN))
+            return None if wanted in here else Dataset(family, folder.plan.parts[number], folder, number)
+    return None
 
 
 def scores(examples: Sequence[Example], answers: Sequence[str]) -> list[float]:

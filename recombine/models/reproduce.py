@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recombine.charts import curves
+from recombine.charts import Point, curves
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.files import write_json, write_text
 from recombine.models.cells import Cell, Spread, Table
@@ -155,12 +155,15 @@ def _average(every: Sequence[Cell], records: Sequence[Mapping[str, Any]]) -> lis
 
 
 def plot(title: str, across: str, records: Sequence[Mapping[str, Any]]) -> str:
-    """The table as curves: one line for each row, columns such as `k = 4` as the axis."""
-    series: dict[str, list[tuple[float, float, float, float]]] = {}
+    """The table as curves: one line for each row, columns such as `k = 4` as the axis. A cell of one run has no deviation."""
+    series: dict[str, list[Point]] = {}
+    is_spread = any(len(r["seeds"]) > 1 for r in records)
     for r in records:
         if "mean" in r:
             at, mean, spread = float(r["column"].rpartition(" ")[2]), r["mean"] / 100, r["deviation"] / 100
-            series.setdefault(r["row"], []).append((at, mean, max(0.0, mean - spread), min(1.0, mean + spread)))
+            known = len(r["seeds"]) > 1 or not is_spread
+            ends = (max(0.0, mean - spread), min(1.0, mean + spread)) if known else (None, None)
+            series.setdefault(r["row"], []).append((at, mean, *ends))
     return curves(title, series, across=across, width=640, height=380)
 
 

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import sys
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from recombine.errors import FileError
 from recombine.serve.app import make_app
 from recombine.serve.guard import LOG
 from recombine.serve.settings import Settings
 
 
-def serve(settings: Settings) -> None:
-    """Serve until the process gets a signal to end."""
+def bound(settings: Settings) -> socket.socket:
+    """A socket that listens where the settings say; a port that is taken or not allowed is a `FileError`."""
+    kind = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=kind)
+    except OSError as problem:
+        reason = str(problem.strerror or problem).partition(" (while")[0]
+        raise FileError(
+            f"cannot listen on {settings.host} port {settings.port}: {reason}; choose another --port or --host."
+        ) from None
+
+
+def serve(settings: Settings, listening: socket.socket) -> None:
+    """Serve on a socket of `bound` until the process gets a signal to end."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     LOG.addHandler(handler)
@@ -37,7 +51,7 @@ def serve(settings: Settings) -> None:
         server_header=False,
         h11_max_incomplete_event_size=32 << 10,
     )
-    uvicorn.Server(config).run()
+    uvicorn.Server(config).run([listening])
 
 
 def _patient(seconds: float) -> type[asyncio.Protocol]:

@@ -14,7 +14,7 @@ from recombine.data.folders import Folder
 from recombine.data.generate import generate
 from recombine.errors import FileError, RecombineError, UsageError
 from recombine.evaluate.answerers import SHORTCUT, make_answerer, shortcut_names
-from recombine.evaluate.answers import Answer, read_answers, write_answers
+from recombine.evaluate.answers import Answer, read_answers, read_ids, write_answers
 from recombine.evaluate.diagnosis import diagnose
 from recombine.evaluate.evaluate import evaluate, evaluate_all
 from recombine.evaluate.findings import findings
@@ -125,6 +125,8 @@ def test_answer_files(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert len(read_answers(file)) == 80
     assert main(["evaluate", "--data", str(folder), "--answers", str(file), "--out", str(tmp_path / "out")]) == 0
     assert "100.0%" in capsys.readouterr().out
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert len(read_answers(file)) == len(read_ids(file)) == 80, "a mark of byte order is no part of the first line"
     for line in ("[]", '{"id": 3}', '{"id": "x", "answer": 3}', '{"id": "x", "status": "odd"}', "{", '{"id":"x"}\n{"id":"x"}'):
         file.write_text(line + "\n")
         with pytest.raises(FileError):
@@ -133,6 +135,13 @@ def test_answer_files(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
         evaluate(folder, {"m": {**_answers(folder), "scan@1/release/length/test/0/999999": Answer("x", "y")}})
     with pytest.raises(RecombineError):
         evaluate(folder, {}, baselines=["no-such"])
+
+
+def test_a_refused_evaluation_leaves_no_folder(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "nobody"}\n')
+    words = ["evaluate", "--data", str(folder), "--answers", str(tmp_path / "a.jsonl")]
+    assert main([*words, "--out", str(tmp_path / "out"), "--figures", str(tmp_path / "figures")]) == 2
+    assert not (tmp_path / "out").exists() and not (tmp_path / "figures").exists()
 
 
 def test_a_rubber_stamp_is_not_news(folder: Path) -> None:

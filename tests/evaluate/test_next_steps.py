@@ -86,6 +86,67 @@ def test_ask_evaluate(source: str, tmp_path: Path, capsys: pytest.CaptureFixture
 # --- verbs that used to mislead --------------------------------------------------------------------------------------
 
 
+def test_the_next_step_of_a_stopped_run_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOMBINE_API_KEY", chat_server.KEY)
+    with chat_server.ChatServer(lambda _prompt: "I_WALK") as server:
+        words = ["ask", "scan", "--split", "length", "--size", "20", "--model", "echo", "--endpoint", server.url]
+        assert main([*words, "--max-requests", "5", "--concurrency", "1", "--out", str(tmp_path / "run")]) == 1
+        (step,) = _follow(capsys)
+        assert "--missing skip" in step
+        assert main([*words, "--max-requests", "0", "--out", str(tmp_path / "none")]) == 1
+    printed = capsys.readouterr().out
+    assert "no row has a reply yet" in printed and "mean score" not in printed and "next:" not in printed
+
+
+def test_pairs_ask_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOMBINE_API_KEY", chat_server.KEY)
+    out = str(tmp_path / "pairs")
+    assert main(["generate", "scan", "--pairs", "verb", "--size", "3", "--out", out]) == 0
+    steps = re.findall(r"^(?:next|then): recombine (.*)$", capsys.readouterr().out, re.MULTILINE)
+    with chat_server.ChatServer(lambda _prompt: "I_WALK") as server:
+        ask, score = (
+            step.replace("NAME", "echo").replace("URL", server.url).replace("RUN", f"{tmp_path}/run") for step in steps
+        )
+        assert main([*shlex.split(ask), "--shots", "2"]) == 0
+        (step,) = _follow(capsys)
+        assert main(shlex.split(score)) == 0
+        assert main([*shlex.split(ask), "--size", "2"]) == 2
+    assert "answers.jsonl" in step and (tmp_path / "run-report" / "pairs_report.json").is_file()
+
+
+@pytest.mark.parametrize("verb", ["ask", "lexicon", "plan-eval", "rules", "identify"])
+def test_a_folder_without_a_training_part_gets_one(verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "data")
+    generate("scan", folder, split="addprim_turn_left", part="test", size=12, seed=3)
+    asked = ["--model", "m", "--endpoint", "https://host.example/v1", "--price", "3,15", "--dry-run"]
+    words = {
+        "ask": ["ask", folder, "--shots", "2", *asked],
+        "lexicon": ["ask", folder, "--style", "lexicon", *asked],
+        "plan-eval": ["plan-eval", "--detect", "3", "--family", folder, "--shots", "2"],
+        "rules": ["rules", folder, "--shots", "2"],
+        "identify": ["identify", folder],
+    }
+    if verb == "identify":
+        from recombine.models.parts import Request, fit_rows
+
+        rows = fit_rows(Request(folder), None, made_anew=True)
+        assert rows.job.key == "scan@1/release/addprim_turn_left/train/3" and rows.folder is None
+        return
+    assert main(words[verb]) in (0, 1)
+    assert capsys.readouterr().err == ""
+
+
+def test_training_from_a_folder_without_a_training_part_says_what_to_add(tmp_path: Path) -> None:
+    from recombine.errors import UsageError
+    from recombine.models.parts import Request, fit_rows
+
+    generate("scan", tmp_path / "data", split="length", part="test", size=12)
+    with pytest.raises(UsageError, match="add `--part train`"):
+        fit_rows(Request(str(tmp_path / "data")), None)
+
+
 def test_a_picture_that_a_family_does_not_draw_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "scan", "--save", str(tmp_path / "x.png")]) == 2
     assert "use .svg, .pdf, .txt." in capsys.readouterr().err

@@ -148,6 +148,52 @@ def test_one_run_alone_is_told_with_its_baselines(tmp_path: Path) -> None:
     assert verdict(findings(evaluate(folder, {}))) == ["These are baselines; no model was evaluated."]
 
 
+def _told(runs: dict[str, tuple[float, float | None]]) -> str:
+    """The headline about run `m`, given means and low ends by run."""
+    shown = {
+        n: {"accuracy": {"mean": mean, "low": low, "text": f"{mean:.1%}"}, "mistakes": []} for n, (mean, low) in runs.items()
+    }
+    found = {"parts": {"scan/length/test": {"runs": shown}}, "baselines": ["majority"]}
+    (sentence,) = verdict(found)
+    return sentence
+
+
+def test_the_headline_claims_no_more_than_the_figures() -> None:
+    assert _told({"m": (0.0, 1e-17), "majority": (0.0, 0.0)}).endswith("above every simple baseline in 0 of 1 set.")
+    assert _told({"m": (0.4, 0.3), "majority": (0.0, 0.0)}).endswith("above every simple baseline in 1 of 1 set.")
+    few = _told({"m": (0.9, None), "majority": (0.0, None)})
+    assert "Too few clusters for an interval" in few and "0 of 1" not in few
+
+
+def test_a_run_that_is_always_wrong_beats_nothing(tmp_path: Path) -> None:
+    folder = generate("scan", tmp_path / "data", split="length", part="test", size=40)
+    answers = {e.id: Answer(e.id, "no") for e in recombine.load(folder.path)}
+    sentence = verdict(findings(evaluate(folder, {"m": answers})))[0]
+    assert sentence.endswith("above every simple baseline in 0 of 1 set.")
+
+
+def test_a_band_covers_only_points_with_intervals() -> None:
+    held = [(1.0, 0.5, 0.4, 0.6), (2.0, 0.6, 0.5, 0.7)]
+    drawn = charts.curves("t", {"m": [*held, (3.0, 0.7, None, None)]})
+    assert drawn.count("<polygon") == 1 and drawn.count(",", *_band_of(drawn)) == 4, "two points, two ends each"
+    assert drawn.count(f"fill='{charts.PAPER}'") == 1, "the third point is hollow"
+    none = charts.curves("t", {"m": [(1.0, 0.5, None, None), (2.0, 0.6, None, None)]})
+    assert "<polygon" not in none and none.count(f"fill='{charts.PAPER}'") == 2
+    alone = charts.curves("t", {"m": [(1.0, 0.5, None, None), held[1], (3.0, 0.7, None, None)]})
+    assert "<polygon" not in alone and "stroke-width='5'" in alone, "a lone interval is a bar"
+
+
+def _band_of(drawn: str) -> tuple[int, int]:
+    start = drawn.index("<polygon points='")
+    return start, drawn.index("' fill", start)
+
+
+def test_points_keep_missing_intervals(evaluation: Evaluation) -> None:
+    from recombine.evaluate.contents import points_of
+
+    assert points_of([{"at": 2, "mean": 0.5, "low": None, "high": None}]) == [(2, 0.5, None, None)]
+
+
 def test_ticks_are_round_numbers() -> None:
     assert charts.nice_ticks(2, 10) == [2, 4, 6, 8, 10]
     assert charts.nice_ticks(5.1, 9.64) == [6, 7, 8, 9]

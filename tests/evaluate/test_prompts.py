@@ -11,8 +11,8 @@ import pytest
 
 from recombine.core import Example
 from recombine.data.datasets import Dataset, load
+from recombine.data.training import training_rows
 from recombine.errors import UnknownName, UsageError
-from recombine.evaluate.ask import train_part
 from recombine.evaluate.prompts import STYLES, Prompter, chat_messages, prompts_of
 from recombine.evaluate.replies import MAX_ANSWER, parse_reply
 from recombine.families import FAMILIES
@@ -30,7 +30,7 @@ def first_part(family: str) -> tuple[Dataset, Dataset]:
     split = SPLITS.get(family, next(iter(find(family).SPLITS)))
     parts = find(family).SPLITS[split].parts
     rows = load(family, split, "test" if "test" in parts else next(p for p in parts if p.startswith("test")), size=40)
-    return rows, train_part(rows, split, {})
+    return rows, training_rows(rows, split)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -37,6 +37,15 @@ def test_single_rows_give_wilson(right: int, rows: int) -> None:
     assert found.high == pytest.approx(high, abs=1e-9)
 
 
+@pytest.mark.parametrize("rows", [11, 12, 40, 97, 1000])
+@pytest.mark.parametrize("per_cluster", [1, 3])
+def test_closed_ends_are_exact(rows: int, per_cluster: int) -> None:
+    """Rounding once gave 0 of 40 a low end of 7e-18, above a baseline of 0."""
+    clusters = [row for row in range(rows) for _ in range(per_cluster)]
+    assert st.interval([0.0] * len(clusters), clusters).low == 0.0
+    assert st.interval([1.0] * len(clusters), clusters).high == 1.0
+
+
 def test_clustered_error_agrees_with_statsmodels() -> None:
     import statsmodels.api as sm
 

@@ -145,7 +145,7 @@ def test_the_least_a_reader_of_the_ends_can_be_left() -> None:
 @pytest.mark.parametrize("k", [2, 3, 5, 10])
 @pytest.mark.parametrize("noise", ["clean", "supporting", "irrelevant", "disconnected"])
 def test_every_law_holds(k: int, noise: str) -> None:
-    batch = rows(6, "train" if k % 2 else "test_k2", k=str(k), noise=noise)
+    batch = rows(6, "train", k=str(k), noise=noise) if k % 2 else rows(6, f"test_k{k}", noise=noise)
     assert list(CLUTRR.validate_batch(batch)) == []
     for row in range(2):
         example = CLUTRR.example(batch, row)
@@ -184,7 +184,8 @@ def test_twenty_thousand_stories_are_right() -> None:
     """The mass check of benchmarks/check_clutrr.py, graphs and proofs on 20,000 rows, texts on a sample."""
     texts = 0
     for i, (k, noise) in enumerate([(2, "clean"), (3, "supporting"), (4, "irrelevant"), (6, "disconnected"), (10, "clean")]):
-        batch = rows(4_000, "train" if i % 2 else "test_k2", k=str(k), noise=noise, seed=11)
+        options = {"noise": noise} | ({"k": str(k)} if i % 2 else {})
+        batch = rows(4_000, "train" if i % 2 else f"test_k{k}", seed=11, **options)
         assert not oracle.broken_bits(batch).any()
         for row in range(0, 4_000, 20):
             example = CLUTRR.example(batch, row)
@@ -207,8 +208,8 @@ def test_clauses_and_paraphrases_do_not_leak() -> None:
 
 
 def test_targets_are_balanced_and_readers_near_chance() -> None:
-    parts = {f"a/{part}": [rows(count, part, k="6")] for part, count in (("train", 8_800), ("test_k2", 2_200))}
-    assert set(Counter(parts["a/test_k2"][0].columns["target"].codes.tolist()).values()) == {100}
+    parts = {"a/train": [rows(8_800, k="6")], "a/test_k6": [rows(2_200, "test_k6")]}
+    assert set(Counter(parts["a/test_k6"][0].columns["target"].codes.tolist()).values()) == {100}
     for line in CLUTRR.probe_parts(parts):
         assert float(line["majority"]) < 0.06
         assert float(line["last fact"]) < float(line["chance"]) + 0.04, line
@@ -262,6 +263,41 @@ def test_options_of_language_and_names(tmp_path: Path) -> None:
 def test_names_are_many_and_of_one_gender() -> None:
     assert min(len(names) for names in NAMES) > 300
     assert not set(NAMES[0]) & set(NAMES[1])
+
+
+@pytest.mark.parametrize("recipe", ["sound", "release"])
+def test_a_part_that_is_named_for_its_length_holds_no_other(recipe: str) -> None:
+    with pytest.raises(BadOption, match=r"test_k5 holds stories of 5 facts\. k may be set for train .* random"):
+        make_job(CLUTRR, "generalization_23", "test_k5", recipe, 0, {"k": "3"})
+    assert make_job(CLUTRR, "generalization_23", "test_k5", recipe, 0, {"k": "5"}).options
+    with pytest.raises(BadOption, match="test_supporting holds supporting stories"):
+        make_job(CLUTRR, "robust_clean", "test_supporting", recipe, 0, {"noise": "irrelevant"})
+
+
+def test_the_claim_of_a_named_part_does_not_yield_to_an_option() -> None:
+    """A folder of an earlier release may hold such rows."""
+    short = rows(2, "test_k3")
+    lying = dataclasses.replace(short.job, part="test_k5", options=(("k", "3"),))
+    found = {
+        problem.text
+        for _, problem in CLUTRR.validate_batch(dataclasses.replace(short, job=lying))
+        if problem.code == "wrong_split"
+    }
+    assert any("its path has 3 facts, but the part holds 5" in text for text in found)
+    noisy = rows(2, "test_irrelevant", "robust_clean")
+    lying = dataclasses.replace(noisy.job, part="test_supporting", options=(("noise", "irrelevant"),))
+    found = {
+        problem.text
+        for _, problem in CLUTRR.validate_batch(dataclasses.replace(noisy, job=lying))
+        if problem.code == "wrong_split"
+    }
+    assert any("its noise is irrelevant, but the part's is supporting" in text for text in found)
+
+
+def test_a_length_may_be_a_number() -> None:
+    assert make_job(CLUTRR, "random", "test", None, 0, {"k": 3}) == make_job(CLUTRR, "random", "test", None, 0, {"k": "3"})
+    with pytest.raises(BadOption, match="option k is 'abc'"):
+        make_job(CLUTRR, "random", "test", None, 0, {"k": "abc"})
 
 
 def test_family_limits_and_wrong_options() -> None:
@@ -522,7 +558,7 @@ def test_the_released_layout(tmp_path: Path) -> None:
     """A folder named by eight digits, a CSV per part named by its tasks, the settings beside them, and who is who."""
     from recombine.data.generate import generate
 
-    options = {"k": "3", "noise": "supporting"}
+    options = {"noise": "supporting"}
     generate(
         "clutrr", tmp_path / "one", split="generalization_23", part=("test_k3", "test_k5"), recipe="release", format="native"
     )

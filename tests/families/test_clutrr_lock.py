@@ -70,7 +70,7 @@ def test_no_row_fits_another_role(split: str, recipe: str) -> None:
 
 @pytest.mark.parametrize("options", [{"paraphrases": "shared"}, {"language": "simple"}, {"hold_out": 0}, {"k": "2"}])
 def test_roles_stay_apart_under_options(options: dict[str, object]) -> None:
-    for part, other in (("test_k2", "train"), ("train", "test_k2"), ("validation", "train")):
+    for part, other in (("test_k2", "train"), ("train", "test_k2"), ("validation", "train")):  # k is that of test_k2
         for example in examples_of(batch_of(6, "generalization_23", part, **options)):
             assert errors(example.validate()) == set()
             assert "wrong_split" in errors(moved(example, other).validate())

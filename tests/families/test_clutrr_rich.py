@@ -204,7 +204,7 @@ def test_a_pronoun_with_two_possible_owners_rules_a_frame_out() -> None:
     ],
 )  # fmt: skip
 def test_rows_of_every_dial_are_right(options: dict[str, str]) -> None:
-    for part in ("train", "test_k2"):
+    for part in ("train", f"test_k{options.get('k', 2)}"):
         batch = rows(60, part, **options)
         assert [str(problem) for _, problem in CLUTRR.validate_batch(batch)] == []
 

@@ -121,6 +121,16 @@ def test_pictures_are_a_configuration_that_loads(hub: Hub, rows: Path, tmp_path:
     assert [row["id"] for row in loaded] == [example.id for example in recombine.load(rows)]
 
 
+def test_no_network_is_one_sentence(
+    hub: Hub, rows: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("constants", "hf_api.constants"):
+        monkeypatch.setattr(f"huggingface_hub.{name}.ENDPOINT", "http://127.0.0.1:9")
+    assert main(["push", str(rows), "--repo", "lab/rows"]) == 2
+    assert "the hub cannot be reached" in capsys.readouterr().err
+    assert hub.made == []
+
+
 def test_a_refusal_is_one_sentence(hub: Hub, rows: Path) -> None:
     hub.refuses = True
     with pytest.raises(FileError, match="the hub refused lab/rows"):

@@ -36,6 +36,19 @@ def store(tmp_path: Path) -> Iterator[Store]:
     found.close()
 
 
+def test_listing_studies_changes_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").touch()
+    assert main(["study", str(tmp_path / "empty")]) == 2
+    assert "--create TITLE" in capsys.readouterr().err
+    assert [(path.name, path.stat().st_size) for path in tmp_path.iterdir()] == [("empty", 0)]
+
+
+def test_an_export_without_answers_says_so(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study = _answers(store, Design("T", conditions=SCAN, practice=0))
+    assert main(["study", str(store.path), "--export", study, "--out", str(tmp_path / "out")]) == 0
+    assert "nobody has given anything" in capsys.readouterr().out
+
+
 def _link(store: Store, study: str, role: str = "answer", group: str = "all") -> Link:
     return next(link for link in store.links(study) if (link.role, link.group) == (role, group))
 

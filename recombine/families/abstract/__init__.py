@@ -79,6 +79,12 @@ class AbstractFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
 
         return {"solver": solver, "imitator": imitator}
 
+    def vet(self, job: Job) -> None:
+        """Refuse options that do not fit together, or not with the split or recipe."""
+        from recombine.families.abstract.generate import vet
+
+        vet(job)
+
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         from recombine.families.abstract.generate import generate

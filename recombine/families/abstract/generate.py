@@ -138,12 +138,19 @@ SOURCE = Source(sound, facet_columns)
 """Where the rows of a user's split come from."""
 
 
+def vet(job: Job) -> None:
+    """Refuse options that do not fit together, or not with the split or recipe."""
+    making = making_of(job.split, job.part, dict(job.options))
+    settings_of(job, making)
+    if job.recipe == "release" and max(making.patterns) > ONE:
+        raise BadOption(f"option pattern is {plan.PATTERNS[max(making.patterns)]}, but the notebook has at most one clause.")
+
+
 def release(job: Job, compiled: bool | None = None) -> Batch:
     """The same for the recipe `release`: the notebook's worlds, with its one operation, determined or not."""
     making = making_of(job.split, job.part, dict(job.options))
+    vet(job)
     settings = settings_of(job, making)
-    if max(making.patterns) > ONE:
-        raise BadOption(f"option pattern is {plan.PATTERNS[max(making.patterns)]}, but the notebook has at most one clause.")
     settings[kernel.S_HIGH] = RELEASE_OBJECTS
     settings[kernel.S_POOL] = settings[kernel.S_DEMONSTRATIONS]
     settings[kernel.S_WORLD_TRIES] = RELEASE_TRIES

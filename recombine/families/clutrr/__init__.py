@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from recombine.core import Batch, Claim, ColumnType, Example, Job, Medium, Option, Problem, Recipe, Split
-from recombine.families.clutrr import generate, native, oracle, plan, render, survey
+from recombine.families.clutrr import generate, native, options, oracle, plan, render, survey
 from recombine.families.clutrr.kinship import CONVENTION
 from recombine.families.clutrr.options import OPTIONS
 from recombine.families.clutrr.splits import SPLITS
@@ -55,6 +55,10 @@ class ClutrrFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
     DIALS: ClassVar[tuple[str, ...]] = ("k", "fact_count")
     MEDIA: ClassVar[tuple[Medium, ...]] = render.MEDIA
     NATIVE_NAME: ClassVar[str] = native.NATIVE_NAME
+
+    def vet(self, job: Job) -> None:
+        """Refuse options that no story fits, and a length or noise that contradicts the part's name."""
+        options.vet(job)
 
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""

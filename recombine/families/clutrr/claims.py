@@ -84,18 +84,18 @@ def _dials(example: Example) -> Mapping[str, Any]:
     return options
 
 
-def _wrong_length(example: Example, lengths: tuple[int, ...]) -> str:
-    """The path has one of the part's numbers of facts."""
+def _wrong_length(example: Example, lengths: tuple[int, ...], is_named: bool = False) -> str:
+    """The path has one of the part's numbers of facts. The option k replaces them, but never in a part that is named for its length."""
     asked = str(_dials(example).get("k", ""))
-    if asked:
+    if asked and not is_named:
         lengths = tuple(int(piece) for piece in asked.split(","))
     k = len(example.plan.path)
     return "" if k in lengths else f"its path has {k} facts, but the part holds {', '.join(map(str, lengths))}"
 
 
-def _wrong_noise(example: Example, wanted: str) -> str:
-    """The facts off the path are of the part's kinds of noise, all of them."""
-    wanted = str(_dials(example).get("noise", "") or wanted)
+def _wrong_noise(example: Example, wanted: str, is_named: bool = False) -> str:
+    """The facts off the path are of the part's kinds of noise, all of them. A part that is named for its noise keeps it."""
+    wanted = wanted if is_named else str(_dials(example).get("noise", "") or wanted)
     wanted = "supporting+irrelevant+disconnected" if wanted == "all" else wanted
     found = "+".join(KINDS[kind] for kind in sorted({fact.kind for fact in example.plan.facts if fact.kind})) or "clean"
     return "" if found == wanted else f"its noise is {found}, but the part's is {wanted}"
@@ -146,8 +146,8 @@ def _story(example: Example, part: str, lengths: tuple[int, ...], noise: str) ->
     if role not in SHARES:
         return f"there is no part {part!r}"
     return (
-        _wrong_length(example, lengths)
-        or _wrong_noise(example, noise)
+        _wrong_length(example, lengths, part.startswith("test_k"))
+        or _wrong_noise(example, noise, part == f"test_{noise}")
         or _wrong_clause(example, role)
         or _wrong_wording(example, role)
         or _wrong_share(example, role)

@@ -13,7 +13,7 @@ from recombine.facets import Facet
 from recombine.families.clutrr.kinship import REGISTERS
 from recombine.families.clutrr.sound.grammar import MAX_K
 from recombine.families.clutrr.sound.rules import ALL, NONE
-from recombine.families.clutrr.splits import RANDOM, HeldOut, contents, hold_out
+from recombine.families.clutrr.splits import RANDOM, SPLITS, HeldOut, contents, hold_out
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, PredicateOption
 
 
@@ -110,6 +110,27 @@ def dials(job: Job) -> Dials:
     return Dials(
         ks, mask, held.role, levels, low, high, marriage, mentions, rule, dropped, values, style_of(job.recipe, values)
     )
+
+
+def vet(job: Job) -> None:
+    """Refuse options that do not fit the job. A test part that is named for its length or its noise holds nothing else."""
+    d = dials(job)
+    held = contents(job.split, job.part)
+    if job.part.startswith("test_k") and d.ks != held.ks:
+        raise BadOption(
+            f"option k is {shown(d.values['k'])}, but {job.split}/{job.part} holds stories of {held.ks[0]} facts. k may be set for "
+            f"train and validation (--part) and for the splits {_without('test_k')}."
+        )
+    if job.part == f"test_{held.noise}" and NOISE_NAMES[d.noise] != held.noise:
+        raise BadOption(
+            f"option noise is {shown(d.values['noise'])}, but {job.split}/{job.part} holds {held.noise} stories. noise may be set for "
+            f"train and validation (--part) and for the splits {_without('test_clean')}."
+        )
+
+
+def _without(beginning: str) -> str:
+    """The splits that have no part whose name begins so."""
+    return ", ".join(name for name, split in SPLITS.items() if not any(part.startswith(beginning) for part in split.parts))
 
 
 def style_of(recipe: str, values: Mapping[str, Any]) -> str:

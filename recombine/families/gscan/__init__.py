@@ -56,6 +56,10 @@ class GscanFamily(Rooms, PromptRoom, FacetRoom, PairRoom, GridFamily):
     MEDIA: ClassVar[tuple[Medium, ...]] = render.MEDIA
     NATIVE_NAME: ClassVar[str] = native.NATIVE_NAME
 
+    def vet(self, job: Job) -> None:
+        """Refuse options that do not fit together."""
+        generate.vet(job)
+
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         return generate.generate(job)

@@ -164,11 +164,17 @@ def combination(job: Job) -> Combination:
     return Combination((known,), 1 | UNREACHABLE * is_test, int(is_test))
 
 
+def vet(job: Job) -> None:
+    """Refuse options that do not fit together: the objects need room on the grid."""
+    grid, most = option(job, OPTIONS, "grid_size"), option(job, OPTIONS, "max_objects")
+    if job.recipe == "sound" and most + 3 > grid * grid:
+        raise BadOption(f"option max_objects is {most}, but a {grid} × {grid} grid holds at most {grid * grid - 3} objects.")
+
+
 def sound_dials(job: Job) -> NDArray[np.int64]:
     """The numbers that steer the sound kernel: what the split wants and what the options say."""
+    vet(job)
     grid, most = option(job, OPTIONS, "grid_size"), option(job, OPTIONS, "max_objects")
-    if most + 3 > grid * grid:
-        raise BadOption(f"option max_objects is {most}, but a {grid} × {grid} grid holds at most {grid * grid - 3} objects.")
     dials = np.zeros(names.DIALS, dtype=np.int64)
     dials[names.GRID], dials[names.LOW], dials[names.HIGH] = grid, names.FEWEST_OBJECTS, most
     dials[names.INTERACTION] = round(option(job, OPTIONS, "interaction") * 1_000_000)

@@ -55,6 +55,14 @@ class ReascanFamily(Rooms, PromptRoom, FacetRoom, PairRoom, GridFamily):
 
         return CLAIMS
 
+    def vet(self, job: Job) -> None:
+        """Refuse options that do not fit together, or not with the recipe."""
+        if job.recipe == "release":
+            from recombine.families.reascan.release.generate import vet
+        else:
+            from recombine.families.reascan.sound.generate import vet
+        vet(job)
+
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part, by the job's recipe."""
         if is_natural(job):

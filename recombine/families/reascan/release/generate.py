@@ -192,13 +192,18 @@ def release(job: Job, compiled: bool | None = None) -> Batch:
     return replace(picked, start=job.start, indices=None)
 
 
+def vet(job: Job) -> None:
+    """Refuse the options of the other recipe."""
+    for name in ("interaction", "commands", "max_objects", "crowding", "c2_relations"):
+        if option(job, OPTIONS, name) != OPTIONS[name].default:
+            raise BadOption(f"option {name} belongs to recipe 'sound'; leave it out for 'release'.")
+
+
 def pick(job: Job, rows: NDArray[np.int64], compiled: bool | None = None) -> Batch:
     """Single rows of a release part, in any order: each is a function of its command and its number alone."""
     if compiled is None:
         compiled = kernels.is_worth_compiling(KERNEL_NAME, len(rows), COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
-    for name in ("interaction", "commands", "max_objects", "crowding", "c2_relations"):
-        if option(job, OPTIONS, name) != OPTIONS[name].default:
-            raise BadOption(f"option {name} belongs to recipe 'sound'; leave it out for 'release'.")
+    vet(job)
     count = SPLITS[job.split].parts[job.part].rows("release")
     last = int(rows.max()) if len(rows) else 0
     if last >= count:

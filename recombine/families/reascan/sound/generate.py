@@ -66,15 +66,17 @@ def rule_for(job: Job) -> Rule:
     return rule._replace(patterns=((parse_pattern(option(job, OPTIONS, "pattern")), 1),))
 
 
-def sound(job: Job, compiled: bool | None = None, rule: Rule | None = None) -> Batch:
-    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone, never on `compiled`.
+def vet(job: Job) -> None:
+    """Refuse options that do not fit together, or not with the split."""
+    rule = rule_for(job)
+    _most_objects(job, rule, asked_of(job, rule))
+    _check_commands(job, rule)
 
-    `rule` replaces the rule of the job's part.
-    """
-    n = job.stop - job.start
-    rule = rule_for(job) if rule is None else rule
+
+def _most_objects(job: Job, rule: Rule, asked: Asked) -> int:
+    """The most objects of a world; an error if the commands need more, or if the grid has no room for so many."""
     grid, most = int(option(job, OPTIONS, "grid_size")), int(option(job, OPTIONS, "max_objects"))
-    grammar, asked = grammar_of(rule.patterns, most), asked_of(job, rule)
+    grammar = grammar_of(rule.patterns, most)
     limit = int(grammar.patterns[:, 1 + MAX_PHRASES].max())
     if asked.settings[kernel.P_MATCHED]:
         limit = max(CROWD)
@@ -85,6 +87,27 @@ def sound(job: Job, compiled: bool | None = None, rule: Rule | None = None) -> B
         raise BadOption(
             f"option grid_size is {grid}, but up to {limit} objects need a larger grid; set max_objects to {grid * grid - 4}."
         )
+    return limit
+
+
+def _check_commands(job: Job, rule: Rule) -> None:
+    """Only a split of one pattern goes through all its commands."""
+    if option(job, OPTIONS, "commands") != "sampled" and (len(rule.patterns) != 1 or rule.wanted or rule.unwanted):
+        raise BadOption(
+            f"option commands is 'all', but split {job.split!r} does not go through the commands of one pattern; use 'sampled'."
+        )
+
+
+def sound(job: Job, compiled: bool | None = None, rule: Rule | None = None) -> Batch:
+    """Rows [job.start, job.stop) of a sound part; row i depends on the job's key and i alone, never on `compiled`.
+
+    `rule` replaces the rule of the job's part.
+    """
+    n = job.stop - job.start
+    rule = rule_for(job) if rule is None else rule
+    grid, most = int(option(job, OPTIONS, "grid_size")), int(option(job, OPTIONS, "max_objects"))
+    grammar, asked = grammar_of(rule.patterns, most), asked_of(job, rule)
+    limit = _most_objects(job, rule, asked)
     if compiled is None:
         compiled = kernels.is_worth_compiling(KERNEL_NAME, n, COMPILE_FROM_ROWS, LOAD_FROM_ROWS)
     sink = sink_of(n, grid, limit)
@@ -145,10 +168,7 @@ def _given(job: Job, rule: Rule) -> NDArray[np.int64]:
     n = job.stop - job.start
     if option(job, OPTIONS, "commands") == "sampled":
         return np.zeros(n, dtype=np.int64)
-    if len(rule.patterns) != 1 or rule.wanted or rule.unwanted:
-        raise BadOption(
-            f"option commands is 'all', but split {job.split!r} does not go through the commands of one pattern; use 'sampled'."
-        )
+    _check_commands(job, rule)
     widths = rule.patterns[0][0]
     total = count_structures(widths) if sum(widths) < 4 and len(widths) < 3 else int(_listing(widths).sum())
     index = np.arange(job.start, job.stop, dtype=np.int64)
