@@ -21,7 +21,7 @@ from recombine.data import columns, plan
 from recombine.data.folders import open_folder
 from recombine.data.generate import generate, locked, merge, run
 from recombine.data.plan import make_plan
-from recombine.errors import FileError
+from recombine.errors import FileError, UsageError
 from recombine.files import writing
 
 
@@ -285,6 +285,27 @@ def test_ids_make_examples() -> None:
     assert "+style=paper/" in data[5].id
     assert example(data[5].id).inputs == data[5].inputs
     assert recombine.score(data[5].id, data[5].answer).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("scan@1/release/length/test/0/0000017", "scan@1/release/length/test/0/000017"),
+        ("scan@1/release/length/test/00/000017", "scan@1/release/length/test/0/000017"),
+        ("scan@1/release/length/test/\u0660/000017", ""),
+        ("scan@1/release/length/test/0/00001\u0667", ""),
+        ("reascan@2/sound/a1/train/0/000003", "reascan@2/sound/all/train/0/000003"),
+        ("nacs@1/release+style=file/simple/test/0/000003", "nacs@1/release/simple/test/0/000003"),
+    ],
+)
+def test_a_row_has_one_id(wrong: str, right: str) -> None:
+    """Another spelling of an id is an error that names the id, for every way from an id to its row."""
+    from recombine.data.datasets import example
+
+    message = re.escape(f"that row's id is {right!r}") if right else "is not an id"
+    for ask in (example, lambda name: recombine.Scorer()(name, "Answer: I_WALK")):
+        with pytest.raises(UsageError, match=message):
+            ask(wrong)
 
 
 def test_stats_count_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
