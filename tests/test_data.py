@@ -278,6 +278,40 @@ def test_sample_of_a_finite_part_keeps_the_ids(tmp_path: Path) -> None:
         assert whole[int(example.id.rpartition("/")[2])].answer == example.answer
 
 
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+@pytest.mark.parametrize("size", [1, 7, 20])
+def test_size_takes_the_first_rows_of_a_folder(tmp_path: Path, kind: str, size: int) -> None:
+    generate("clutrr", tmp_path / "d", split="generalization_23", part="test_k2", size=20, seed=3, format=kind)
+    whole, some = recombine.load(tmp_path / "d"), recombine.load(tmp_path / "d", size=size)
+    ids = [example.id for example in whole][:size]
+    assert len(some) == size
+    assert [example.id for example in some] == ids
+    assert [some[row].id for row in range(size)] == ids
+    assert [batch.id(row) for batch in some.batches() for row in range(len(batch))] == ids
+    with pytest.raises(IndexError):
+        some[size]
+
+
+def test_what_a_folder_does_not_hold_cannot_be_asked_of_it(tmp_path: Path) -> None:
+    from recombine.errors import UnknownName
+
+    generate("clutrr", tmp_path / "d", split="generalization_23", part="test_k2", size=20, seed=3, options={"coreference": 0.5})
+    same = recombine.load(tmp_path / "d", seed=3, recipe="sound", coreference="0.5", size=20)
+    assert [e.id for e in same] == [e.id for e in recombine.load(tmp_path / "d")]
+    wrong: list[tuple[dict[str, object], str]] = [
+        ({"size": 21}, "size is 21, but generalization_23/test_k2 of .* has 20 rows"),
+        ({"size": 0}, "size is 0"),
+        ({"seed": 4}, "seed is 4, but the rows of .* were made with 3"),
+        ({"recipe": "release"}, "recipe is 'release', but the rows of .* were made with 'sound'"),
+        ({"coreference": 0.25}, "coreference is 0.25, but the rows of .* were made with 0.5"),
+    ]
+    for words, message in wrong:
+        with pytest.raises(UsageError, match=message):
+            recombine.load(tmp_path / "d", **words)  # type: ignore[arg-type]
+    with pytest.raises(UnknownName, match="colour"):
+        recombine.load(tmp_path / "d", colour="red")
+
+
 def test_ids_make_examples() -> None:
     from recombine.data.datasets import example
 

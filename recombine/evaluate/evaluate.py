@@ -180,9 +180,7 @@ def _owners(folders: Sequence[Folder]) -> dict[str, int]:
     return {part.job.key: number for number, folder in enumerate(folders) for part in folder.plan.parts}
 
 
-def _own(
-    number: int, owners: Mapping[str, int], answers: Mapping[str, Mapping[str, Answer]]
-) -> dict[str, dict[str, Answer]]:
+def _own(number: int, owners: Mapping[str, int], answers: Mapping[str, Mapping[str, Answer]]) -> dict[str, dict[str, Answer]]:
     """Every run with its answers to one folder."""
     return {
         name: {k: v for k, v in given.items() if owners.get(k.rpartition("/")[0]) == number} for name, given in answers.items()
