@@ -16,7 +16,7 @@ import pytest
 
 import recombine
 from recombine import kernels, keys
-from recombine.core import Example, Job
+from recombine.core import Example, Job, Problem
 from recombine.data.datasets import example as example_of
 from recombine.data.plan import plan_part
 from recombine.errors import FileError, RecombineError, UsageError
@@ -617,6 +617,26 @@ def test_bad_records_are_problems_with_a_place(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(FileError):
             list(LILGYM.read(path))
+
+
+def test_one_bad_line_of_a_file_is_one_problem(tmp_path: Path) -> None:
+    """Only a line feed ends a record: JSON texts may hold other line ends. What is no JSON does not hide what follows."""
+    boxes = [[{"x_loc": 40, "y_loc": 80, "size": 20, "type": "square", "color": "Black"}], [], []]
+    good = {"sentence": "one\u2028two\x85three", "label": "true", "structured_rep": boxes}
+    line = json.dumps(good, ensure_ascii=False)
+    path = tmp_path / "tower_x.json"
+    path.write_text("\n".join([line, line[:-9], "", line + "\r", "[" * 9_000, line]) + "\n", encoding="utf-8", newline="")
+    read = list(LILGYM.read(path))
+    assert [item.place if isinstance(item, Problem) else item.id for item in read] == [f"line {n}" for n in (1, 2, 4, 5, 6)]
+    assert [isinstance(item, Problem) for item in read] == [False, True, False, True, False]
+    assert recombine.audit(path, "lilgym").checked == 3
+
+
+def test_a_bad_line_of_an_official_file_is_an_error(tmp_path: Path) -> None:
+    line = json.dumps({"sentence": "x", "lf": "True", "label": "true"})
+    (tmp_path / "tower_scratch_dev.json").write_text(f"{line}\n{line[:-3]}\n")
+    with pytest.raises(FileError, match="line 2 of tower_scratch_dev.json is not JSON"):
+        recombine.load("lilgym", split="tower_scratch", part="validation", files=str(tmp_path))
 
 
 def test_official_splits_need_their_files(tmp_path: Path) -> None:
