@@ -131,6 +131,18 @@ def test_an_error_of_whoever_fills_a_file_is_not_told_as_an_error_of_writing(tmp
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 1 << 20])
+def test_a_file_cut_inside_a_character_is_not_text(tmp_path: Path, size: int) -> None:
+    from recombine.files import read_chunks
+
+    path = tmp_path / "a.json"
+    path.write_bytes("a\u20ac\U0001f600".encode())
+    assert "".join(read_chunks(path, size)) == "a\u20ac\U0001f600"
+    path.write_bytes("a\u20ac\U0001f600".encode()[:-1])
+    with pytest.raises(FileError, match="not UTF-8"):
+        list(read_chunks(path, size))
+
+
 def test_the_good_error_is_told_when_the_leftover_cannot_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, os.strerror(13))

@@ -635,7 +635,7 @@ def test_one_bad_line_of_a_file_is_one_problem(tmp_path: Path) -> None:
 def test_a_bad_line_of_an_official_file_is_an_error(tmp_path: Path) -> None:
     line = json.dumps({"sentence": "x", "lf": "True", "label": "true"})
     (tmp_path / "tower_scratch_dev.json").write_text(f"{line}\n{line[:-3]}\n")
-    with pytest.raises(FileError, match="line 2 of tower_scratch_dev.json is not JSON"):
+    with pytest.raises(FileError, match=r"line 2 of tower_scratch_dev\.json is not JSON"):
         recombine.load("lilgym", split="tower_scratch", part="validation", files=str(tmp_path))
 
 
