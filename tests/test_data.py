@@ -56,6 +56,19 @@ def test_engines_and_shards_give_the_same_bytes(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.usefixtures("small_shards")
+def test_the_bar_of_a_pool_ends_at_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where the workers' last words come too late."""
+    from recombine.data import engines
+
+    monkeypatch.setattr(plan, "SHARD_ROWS", 500)
+    monkeypatch.setattr(engines, "SMALL_JOB_ROWS", 10)
+    monkeypatch.setattr(engines, "_drain", lambda ticks, tick: None)
+    told: list[int] = []
+    made = make_plan("scan", ("length",), ("test",))
+    run(made, tmp_path / "x", workers=2, on_rows=told.append)
+    assert sum(told) == sum(part.rows for part in made.parts)
+
+
 def test_merge_names_what_is_missing(tmp_path: Path) -> None:
     run(make_plan("scan", ("length",)), tmp_path / "out", engine="serial", only=(1, 2))
     with pytest.raises(FileError, match="lacks 5 of 11"):
