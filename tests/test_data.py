@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -411,6 +412,54 @@ def test_croissant_is_valid(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("2 ")
+
+
+def test_what_comes_from_the_users_files_is_not_marked_as_ours(tmp_path: Path) -> None:
+    """Rows of our generators are CC-BY-4.0; rows from files keep the terms of the files, whatever the format."""
+    files = tmp_path / "files"
+    files.mkdir()
+    line = json.dumps({"sentence": "x", "lf": "True", "label": "true"})
+    (files / "tower_scratch_dev.json").write_text(f"{line}\n")
+    made = generate("lilgym", tmp_path / "ours", split="random", part="test", size=3).path
+    read = generate(
+        "lilgym", tmp_path / "read", split="tower_scratch", part="validation", size=1, options={"files": str(files)}
+    ).path
+    marks = [
+        (re.search(r"^license: (.*)$", (path / "README.md").read_text(), re.MULTILINE), path / "croissant.json")
+        for path in (made, read)
+    ]
+    assert [mark[1] for mark, _ in marks if mark] == ["cc-by-4.0", "other"]
+    told = [json.loads(path.read_text())["license"] for _, path in marks]
+    assert told[0] == "https://creativecommons.org/licenses/by/4.0/"
+    assert "lilGym (code and data: MIT)" in told[1]
+    card = (read / "README.md").read_text()
+    assert "CC-BY-4.0" not in card
+    assert "no crowd workers" not in card
+    assert all("pypi.org" not in path.read_text() for _, path in marks)
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "options", "licence"),
+    [
+        ("clutrr", "generalization_23", {"templates": "mine.json"}, "CC BY-NC 4.0"),
+        ("scan", "mcd1", {"files": "folder"}, "BSD"),
+        ("nacs", "mcd1", {"files": "folder"}, "CC BY-NC 4.0"),
+    ],
+)
+def test_every_option_that_names_files_changes_the_licence(
+    name: str, split: str, options: dict[str, object], licence: str
+) -> None:
+    from recombine.data.licences import CC_BY, licence_of
+    from recombine.data.plan import PartPlan, Plan
+    from recombine.families import family
+    from recombine.jobs import make_job
+
+    job = make_job(family(name), "simple" if split == "mcd1" else split, "train", None, 0)
+    ours = Plan(name, job.version, "parquet", (PartPlan(job, 1, None),))
+    theirs = Plan(name, job.version, "parquet", (PartPlan(replace(job, options=tuple(options.items())), 1, None),))
+    assert licence_of(ours) is CC_BY
+    assert licence_of(theirs).mark == "other"
+    assert licence in licence_of(theirs).sentence
 
 
 def test_card_says_how_to_make_it_again(tmp_path: Path) -> None:
