@@ -35,8 +35,8 @@ def _examples(name: str, rows: int) -> tuple[Rows, str, str]:
 @pytest.mark.parametrize("name", list(FAMILIES))
 def test_every_shortcut_reader_is_diagnosed_as_itself(name: str) -> None:
     examples, split, part = _examples(name, 60)
-    tried = 0
-    for reader in shortcut_names(examples):
+    tried, readers = 0, shortcut_names(examples)
+    for reader in readers:
         run = score_run("faulty", examples, answering(make_answerer(SHORTCUT + reader, [])), split=split, part=part)
         wrong = [record for record in run.records if record.status == "wrong"]
         if len(wrong) < 5:
@@ -46,7 +46,7 @@ def test_every_shortcut_reader_is_diagnosed_as_itself(name: str) -> None:
         found = main_mistake(run)
         assert found is not None
         assert found.share == 1.0
-    assert tried >= 1
+    assert 2 * tried >= len(readers) > 0, "most readers err often enough to be tried"
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))
