@@ -318,6 +318,14 @@ def test_size_takes_the_first_rows_of_a_folder(tmp_path: Path, kind: str, size: 
         some[size]
 
 
+def test_a_default_size_of_an_integration_fits_small_folders(tmp_path: Path) -> None:
+    from recombine.integrations import first_rows
+
+    generate("scan", tmp_path / "d", split="length", part="test", size=20)
+    assert [len(first_rows(str(tmp_path / "d"), None, None, 0, size)) for size in (5, 20, 100)] == [5, 20, 20]
+    assert len(first_rows("scan", "length", "test", 0, 7)) == 7
+
+
 def test_what_a_folder_does_not_hold_cannot_be_asked_of_it(tmp_path: Path) -> None:
     from recombine.errors import UnknownName
 
