@@ -56,7 +56,6 @@ def test_engines_and_shards_give_the_same_bytes(tmp_path: Path, monkeypatch: pyt
     assert recombine.verify(tmp_path / "serial", workers=1).ok
 
 
-@pytest.mark.usefixtures("small_shards")
 def test_the_bar_of_a_pool_ends_at_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where the workers' last words come too late."""
     from recombine.data import engines
@@ -70,6 +69,7 @@ def test_the_bar_of_a_pool_ends_at_all_rows(tmp_path: Path, monkeypatch: pytest.
     assert sum(told) == sum(part.rows for part in made.parts)
 
 
+@pytest.mark.usefixtures("small_shards")
 def test_merge_names_what_is_missing(tmp_path: Path) -> None:
     run(make_plan("scan", ("length",)), tmp_path / "out", engine="serial", only=(1, 2))
     with pytest.raises(FileError, match="lacks 5 of 11"):
