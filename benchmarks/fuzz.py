@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ def beside(name: str) -> Any:
     return module
 
 
-def guided(name: str, times: int) -> int:
-    """One target under atheris, in this process; it never returns."""
+def guided(name: str, times: int, scratch: str) -> int:
+    """One target under atheris, in this process; it never returns, so the caller owns the folder for its own finds."""
     import atheris
 
     with atheris.instrument_imports(include=["recombine"]):
@@ -40,9 +41,7 @@ def guided(name: str, times: int) -> int:
 
     folder = HERE / "corpora" / name
     words = [sys.argv[0], f"-runs={times}", "-max_len=4096", "-timeout=60", f"-artifact_prefix={folder}/crash-", "-verbosity=0"]
-    scratch = Path("/tmp") / f"recombine-fuzz-{name}"
-    scratch.mkdir(exist_ok=True)
-    atheris.Setup([*words, str(scratch), str(folder)], once)
+    atheris.Setup([*words, scratch, str(folder)], once)
     atheris.Fuzz()
     return 0
 
@@ -70,18 +69,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--times", type=int, default=100_000)
-    parser.add_argument("--guided", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--guided", metavar="SCRATCH", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.guided:
-        return guided(given.targets[0], given.times)
+        return guided(given.targets[0], given.times, given.guided)
     names = given.targets or sorted(beside("targets").TARGETS)
     has_atheris = importlib.util.find_spec("atheris") is not None
     wrong = 0
     for name in names:
         began = time.monotonic()
         if has_atheris:
-            words = [sys.executable, __file__, name, "--times", str(given.times), "--guided"]
-            done = subprocess.run(words, check=False, capture_output=True, text=True)
+            with tempfile.TemporaryDirectory(prefix="recombine-fuzz-") as scratch:
+                words = [sys.executable, __file__, name, "--times", str(given.times), "--guided", scratch]
+                done = subprocess.run(words, check=False, capture_output=True, text=True)
             bad = int(done.returncode != 0)
             if bad:
                 print(done.stdout[-1_000:], done.stderr[-3_000:])

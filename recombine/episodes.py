@@ -134,6 +134,7 @@ class Episode:
                 "errors": ["over"],
                 "said": "The episode is over.",
                 "actions": [],
+                "step": self.turns[-1].info["step"],
                 "solved": self.solved,
             }
             return Turn("The episode is over. Nothing was done.", 0.0, True, info)

@@ -146,11 +146,16 @@ def read_chunks(path: Path, size: int = 1 << 20) -> Iterator[str]:
     """The text of a UTF-8 file, plain or gzip, piece by piece: for documents that do not fit in memory."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     with _opened(path) as stream:
-        while raw := stream.read(size):
+        is_open = True
+        while is_open:
+            raw = stream.read(size)
+            is_open = bool(raw)
             try:
-                yield decoder.decode(raw)
+                piece = decoder.decode(raw, final=not is_open)
             except UnicodeDecodeError as problem:
                 raise FileError(f"{shown(str(path))} is not UTF-8 text (byte {problem.start} of a piece).") from None
+            if piece:
+                yield piece
 
 
 def read_json(path: Path, limit: int = MAX_DOCUMENT) -> Any:
@@ -219,11 +224,23 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def _uploading(place: Remote) -> Iterator[IO[bytes]]:
     """A local stream whose bytes are put into the store at the end, if all went well."""
-    with told("write", tempfile.gettempdir()), tempfile.TemporaryDirectory() as scratch:
-        local = Path(scratch, "upload")
-        with local.open("wb") as stream:
-            yield stream
-        place.put(str(local))
+    with told("write", tempfile.gettempdir()):
+        scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    with scratch as folder:
+        local = Path(folder, "upload")
+        with told("write", local):
+            raw = cast(io.RawIOBase, local.open("wb", buffering=0))
+        try:
+            stream = _Writer(raw, local)
+            yield cast(IO[bytes], stream)
+            stream.flush()
+            stream.close()
+        except BaseException:
+            with contextlib.suppress(OSError, FileError):  # the first error is the one to tell
+                raw.close()
+            raise
+        with told("write", str(place)):
+            place.put(str(local))
 
 
 @contextmanager

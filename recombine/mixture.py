@@ -65,7 +65,11 @@ class Mixture(Sequence[Example]):
         """How many rows of each block fall to each source."""
         total = sum(self.weights)
         ends = [round(BLOCK * end / total) for end in accumulate(self.weights)]
-        return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+        shares = [end - start for start, end in zip([0, *ends], ends, strict=False)]
+        while 0 in shares:  # rounding left a small source out; the largest gives it a row
+            shares[shares.index(max(shares))] -= 1
+            shares[shares.index(0)] += 1
+        return shares
 
     def _block(self, block: int) -> list[int]:
         """The sources of the rows of one block, in order."""
@@ -91,7 +95,7 @@ def mix(
     """A mixture of families by weight: `mix({"reascan": 2, "clutrr": 1}, seed=7)`; `family/split` names a split.
 
     `size` is the length of the mixture (all rows of the sources together unless given). `rows` cuts each source. `seed` draws the rows
-    and their order. A family's name or a folder's path may stand for a source.
+    and their order. A family's name or a folder's path may stand for a source. Every source has at least one row of each thousand.
     """
     if not isinstance(weights, Mapping) or not weights:
         raise UsageError(
@@ -105,6 +109,9 @@ def mix(
     if sum(weights.values()) > BLOCK * min(weights.values()):
         raise BadOption(f"weights {shown(dict(weights))} differ by more than a factor of {BLOCK}; leave the smallest out.")
     sources = tuple(_source(name, part, seed, rows) for name in weights)
+    for name, source in zip(weights, sources, strict=True):
+        if not len(source):
+            raise UsageError(f"{shown(name)} has no rows in {source.job.split}/{source.job.part}; leave it out.")
     whole = sum(map(len, sources)) if size is None else size
     if isinstance(whole, bool) or not isinstance(whole, int) or whole < 1:
         raise BadOption(f"size is {shown(size)}, but must be a positive integer.")
@@ -117,4 +124,4 @@ def _source(name: str, part: str | None, seed: int, rows: int | None) -> Dataset
     family, _, split = name.partition("/")
     if family in FAMILIES:
         return load(family, split or None, part, seed=seed, size=rows)
-    return load(name, None, part, seed=seed)
+    return load(name, None, part, size=rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ from recombine.errors import FileError, UsageError, shown
 
 SCHEMES = ("memory", "s3", "gs", "gcs", "abfs", "az")
 """Stores that keep the promise. Others (http, ftp, a local file in disguise) are refused."""
+MARKS = ("ETag", "etag", "md5Hash", "generation", "created", "LastModified", "last_modified", "updated", "mtime")
+"""What stores say of an object that changes when it is replaced, each under its own name."""
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://(.*)", re.DOTALL)
 
 
@@ -169,8 +172,11 @@ class Remote:
         """Size, and a number that changes with the object."""
         with self._told("read"):
             found = _system(self.scheme).info(self.key)
-        mark = next((str(found[name]) for name in ("ETag", "etag", "md5Hash", "created", "LastModified") if name in found), "")
-        return Stat(int(found.get("size") or 0), int.from_bytes(hashlib.blake2b(mark.encode(), digest_size=7).digest(), "big"))
+        size = int(found.get("size") or 0)
+        marks = [f"{name}={found[name]}" for name in MARKS if found.get(name) is not None]
+        # A store that says nothing of the kind gives no ground to believe that the object is the same: every look is new.
+        mark = "\n".join([*marks, str(size)]) if marks else secrets.token_hex(16)
+        return Stat(size, int.from_bytes(hashlib.blake2b(mark.encode(), digest_size=7).digest(), "big"))
 
     @contextmanager
     def open(self, mode: str = "rb") -> Iterator[IO[bytes]]:

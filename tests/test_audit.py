@@ -33,6 +33,16 @@ def test_three_corrupted_lines_are_named(tmp_path: Path, capsys: pytest.CaptureF
     assert "line 2001" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.parametrize("rows", [1, 4, 5, 7, 8, 9])
+def test_careless_readers_are_tried_on_no_more_rows_than_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr("recombine.data.audit.SHORTCUT_ROWS", 4)
+    (tmp_path / "x.txt").write_text("IN: walk left OUT: I_TURN_LEFT I_WALK\n" * rows)
+    found = recombine.audit(tmp_path / "x.txt", "scan")
+    assert 2 <= max(score.examples for score in found.shortcuts) <= 4 or rows == 1
+
+
 def test_leak_between_two_files(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("IN: walk OUT: I_WALK\nIN: run OUT: I_RUN\n")
     (tmp_path / "test.txt").write_text("IN: look OUT: I_LOOK\nIN: run OUT: I_RUN\n")

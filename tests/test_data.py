@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from recombine.data import columns, plan
 from recombine.data.folders import open_folder
 from recombine.data.generate import generate, locked, merge, run
 from recombine.data.plan import make_plan
-from recombine.errors import FileError
+from recombine.errors import FileError, UsageError
 from recombine.files import writing
 
 
@@ -53,6 +54,19 @@ def test_engines_and_shards_give_the_same_bytes(tmp_path: Path, monkeypatch: pyt
     merge(tmp_path / "sharded")
     assert tree(tmp_path / "serial") == tree(tmp_path / "processes") == tree(tmp_path / "sharded")
     assert recombine.verify(tmp_path / "serial", workers=1).ok
+
+
+def test_the_bar_of_a_pool_ends_at_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where the workers' last words come too late."""
+    from recombine.data import engines
+
+    monkeypatch.setattr(plan, "SHARD_ROWS", 500)
+    monkeypatch.setattr(engines, "SMALL_JOB_ROWS", 10)
+    monkeypatch.setattr(engines, "_drain", lambda ticks, tick: None)
+    told: list[int] = []
+    made = make_plan("scan", ("length",), ("test",))
+    run(made, tmp_path / "x", workers=2, on_rows=told.append)
+    assert sum(told) == sum(part.rows for part in made.parts)
 
 
 @pytest.mark.usefixtures("small_shards")
@@ -129,6 +143,18 @@ def test_an_error_of_whoever_fills_a_file_is_not_told_as_an_error_of_writing(tmp
     with pytest.raises(PermissionError), writing(tmp_path / "x"):
         raise PermissionError(13, os.strerror(13), "input.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1 << 20])
+def test_a_file_cut_inside_a_character_is_not_text(tmp_path: Path, size: int) -> None:
+    from recombine.files import read_chunks
+
+    path = tmp_path / "a.json"
+    path.write_bytes("a\u20ac\U0001f600".encode())
+    assert "".join(read_chunks(path, size)) == "a\u20ac\U0001f600"
+    path.write_bytes("a\u20ac\U0001f600".encode()[:-1])
+    with pytest.raises(FileError, match="not UTF-8"):
+        list(read_chunks(path, size))
 
 
 def test_the_good_error_is_told_when_the_leftover_cannot_be_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,6 +304,48 @@ def test_sample_of_a_finite_part_keeps_the_ids(tmp_path: Path) -> None:
         assert whole[int(example.id.rpartition("/")[2])].answer == example.answer
 
 
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+@pytest.mark.parametrize("size", [1, 7, 20])
+def test_size_takes_the_first_rows_of_a_folder(tmp_path: Path, kind: str, size: int) -> None:
+    generate("clutrr", tmp_path / "d", split="generalization_23", part="test_k2", size=20, seed=3, format=kind)
+    whole, some = recombine.load(tmp_path / "d"), recombine.load(tmp_path / "d", size=size)
+    ids = [example.id for example in whole][:size]
+    assert len(some) == size
+    assert [example.id for example in some] == ids
+    assert [some[row].id for row in range(size)] == ids
+    assert [batch.id(row) for batch in some.batches() for row in range(len(batch))] == ids
+    with pytest.raises(IndexError):
+        some[size]
+
+
+def test_a_default_size_of_an_integration_fits_small_folders(tmp_path: Path) -> None:
+    from recombine.integrations import first_rows
+
+    generate("scan", tmp_path / "d", split="length", part="test", size=20)
+    assert [len(first_rows(str(tmp_path / "d"), None, None, 0, size)) for size in (5, 20, 100)] == [5, 20, 20]
+    assert len(first_rows("scan", "length", "test", 0, 7)) == 7
+
+
+def test_what_a_folder_does_not_hold_cannot_be_asked_of_it(tmp_path: Path) -> None:
+    from recombine.errors import UnknownName
+
+    generate("clutrr", tmp_path / "d", split="generalization_23", part="test_k2", size=20, seed=3, options={"coreference": 0.5})
+    same = recombine.load(tmp_path / "d", seed=3, recipe="sound", coreference="0.5", size=20)
+    assert [e.id for e in same] == [e.id for e in recombine.load(tmp_path / "d")]
+    wrong: list[tuple[dict[str, object], str]] = [
+        ({"size": 21}, "size is 21, but generalization_23/test_k2 of .* has 20 rows"),
+        ({"size": 0}, "size is 0"),
+        ({"seed": 4}, "seed is 4, but the rows of .* were made with 3"),
+        ({"recipe": "release"}, "recipe is 'release', but the rows of .* were made with 'sound'"),
+        ({"coreference": 0.25}, "coreference is 0.25, but the rows of .* were made with 0.5"),
+    ]
+    for words, message in wrong:
+        with pytest.raises(UsageError, match=message):
+            recombine.load(tmp_path / "d", **words)  # type: ignore[arg-type]
+    with pytest.raises(UnknownName, match="colour"):
+        recombine.load(tmp_path / "d", colour="red")
+
+
 def test_ids_make_examples() -> None:
     from recombine.data.datasets import example
 
@@ -285,6 +353,27 @@ def test_ids_make_examples() -> None:
     assert "+style=paper/" in data[5].id
     assert example(data[5].id).inputs == data[5].inputs
     assert recombine.score(data[5].id, data[5].answer).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("scan@1/release/length/test/0/0000017", "scan@1/release/length/test/0/000017"),
+        ("scan@1/release/length/test/00/000017", "scan@1/release/length/test/0/000017"),
+        ("scan@1/release/length/test/\u0660/000017", ""),
+        ("scan@1/release/length/test/0/00001\u0667", ""),
+        ("reascan@2/sound/a1/train/0/000003", "reascan@2/sound/all/train/0/000003"),
+        ("nacs@1/release+style=file/simple/test/0/000003", "nacs@1/release/simple/test/0/000003"),
+    ],
+)
+def test_a_row_has_one_id(wrong: str, right: str) -> None:
+    """Another spelling of an id is an error that names the id, for every way from an id to its row."""
+    from recombine.data.datasets import example
+
+    message = re.escape(f"that row's id is {right!r}") if right else "is not an id"
+    for ask in (example, lambda name: recombine.Scorer()(name, "Answer: I_WALK")):
+        with pytest.raises(UsageError, match=message):
+            ask(wrong)
 
 
 def test_stats_count_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -331,6 +420,54 @@ def test_croissant_is_valid(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("2 ")
+
+
+def test_what_comes_from_the_users_files_is_not_marked_as_ours(tmp_path: Path) -> None:
+    """Rows of our generators are CC-BY-4.0; rows from files keep the terms of the files, whatever the format."""
+    files = tmp_path / "files"
+    files.mkdir()
+    line = json.dumps({"sentence": "x", "lf": "True", "label": "true"})
+    (files / "tower_scratch_dev.json").write_text(f"{line}\n")
+    made = generate("lilgym", tmp_path / "ours", split="random", part="test", size=3).path
+    read = generate(
+        "lilgym", tmp_path / "read", split="tower_scratch", part="validation", size=1, options={"files": str(files)}
+    ).path
+    marks = [
+        (re.search(r"^license: (.*)$", (path / "README.md").read_text(), re.MULTILINE), path / "croissant.json")
+        for path in (made, read)
+    ]
+    assert [mark[1] for mark, _ in marks if mark] == ["cc-by-4.0", "other"]
+    told = [json.loads(path.read_text())["license"] for _, path in marks]
+    assert told[0] == "https://creativecommons.org/licenses/by/4.0/"
+    assert "lilGym (code and data: MIT)" in told[1]
+    card = (read / "README.md").read_text()
+    assert "CC-BY-4.0" not in card
+    assert "no crowd workers" not in card
+    assert all("pypi.org" not in path.read_text() for _, path in marks)
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "options", "licence"),
+    [
+        ("clutrr", "generalization_23", {"templates": "mine.json"}, "CC BY-NC 4.0"),
+        ("scan", "mcd1", {"files": "folder"}, "BSD"),
+        ("nacs", "mcd1", {"files": "folder"}, "CC BY-NC 4.0"),
+    ],
+)
+def test_every_option_that_names_files_changes_the_licence(
+    name: str, split: str, options: dict[str, object], licence: str
+) -> None:
+    from recombine.data.licences import CC_BY, licence_of
+    from recombine.data.plan import PartPlan, Plan
+    from recombine.families import family
+    from recombine.jobs import make_job
+
+    job = make_job(family(name), "simple" if split == "mcd1" else split, "train", None, 0)
+    ours = Plan(name, job.version, "parquet", (PartPlan(job, 1, None),))
+    theirs = Plan(name, job.version, "parquet", (PartPlan(replace(job, options=tuple(options.items())), 1, None),))
+    assert licence_of(ours) is CC_BY
+    assert licence_of(theirs).mark == "other"
+    assert licence in licence_of(theirs).sentence
 
 
 def test_card_says_how_to_make_it_again(tmp_path: Path) -> None:

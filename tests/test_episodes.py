@@ -160,6 +160,17 @@ def test_after_the_end_nothing_happens() -> None:
     assert episode.reward == reward and episode.messages == talk
 
 
+@pytest.mark.parametrize("name", list(ENVIRONMENTS))
+def test_every_turn_says_what_its_docstring_promises(name: str) -> None:
+    episode = Episode(name, index=3)
+    turns = [episode.act("nonsense")]
+    while not episode.done:
+        turns.append(episode.act(episode.expert_reply() or "STOP"))
+    turns.append(episode.act("STOP"))
+    assert all({"error", "said", "actions", "step", "solved"} <= set(turn.info) for turn in turns)
+    assert turns[-1].info["step"] == turns[-2].info["step"]
+
+
 def test_replies_of_talkative_models_are_read() -> None:
     for reply in ("<think>hm, STOP?</think>turn left", "First I turn.\n\nAnswer: turn left", "**Answer:** `turn_left`."):
         assert Episode("recombine/ReaSCAN-v0").act(reply).info["actions"] == ["turn left"]

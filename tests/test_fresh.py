@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import date
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 
 import recombine
 from recombine.cli import main
+from recombine.data import fresh
 from recombine.data.fresh import fresh_sets, is_suite, open_suite, seed_of
 from recombine.data.plan import make_plan
-from recombine.errors import RecombineError
+from recombine.errors import RecombineError, UsageError
 from recombine.evaluate.history import Sitting, change, trend
 from recombine.families import FAMILIES, family
 
@@ -71,6 +73,71 @@ def test_generate_evaluate_history(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["generate", "scan", "--suite", "fresh", "--out", str(tmp_path / "x")]) == 2
     assert main(["generate", "--out", str(tmp_path / "x")]) == 2
     assert main(["history", str(tmp_path / "exam11")]) == 2
+
+
+def _report(folder: Path, seed: int, mean: float, **more: object) -> Path:
+    """A report of one set, as far as a history reads it."""
+    folder.mkdir(parents=True)
+    accuracy = {"mean": mean, "low": mean - 0.02, "high": mean + 0.02}
+    report = {
+        "package": "recombine 1.0", "suite": {"suite": "fresh", "seed": seed, "size": 6}, "baselines": [],
+        "parts": {"scan/length/test": {"runs": {"m": {"accuracy": accuracy}}}}, **more,
+    }  # fmt: skip
+    (folder / "report.json").write_text(json.dumps(report))
+    return folder
+
+
+def test_several_reports_on_one_exam_are_one_exam(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number, mean in enumerate((0.3, 0.5, 0.7)):
+        folder = _report(tmp_path / "r" / str(number), 11, mean)
+        os.utime(folder / "report.json", (1_000 + (number == 1), 1_000 + (number == 1)))
+    assert main(["history", str(tmp_path / "r"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(exam["seed"], exam["mean"]) for exam in found["exams"]] == [(11, 0.5)], "the newest report counts"
+    assert found["trends"] == {"m": None}
+    for seed in (12, 13):
+        _report(tmp_path / "r" / f"s{seed}", seed, 0.6)
+    assert main(["history", str(tmp_path / "r")]) == 0
+    assert "2 other reports on the same exams are left out" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"parts": {"x": {"runs": {"m": {}}}}},
+        {"parts": []},
+        {"parts": {"x": {"runs": {"m": {"accuracy": {"mean": "1", "low": None, "high": None}}}}}},
+        {"baselines": None},
+        {"suite": {"suite": "fresh", "seed": "11", "size": 6}},
+    ],
+)
+def test_strange_reports_are_clear_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], more: dict[str, object]) -> None:
+    folder = _report(tmp_path / "r", 11, 0.5, **more)
+    assert main(["history", str(folder)]) == 2
+    assert "report.json" in capsys.readouterr().err
+    for title in ([], "fresh", {"suite": ["fresh"]}):
+        other = _report(tmp_path / f"o{len(str(title))}", 11, 0.5, suite=title)
+        assert main(["history", str(other)]) == 2
+        assert "there is no report on the suite 'fresh'" in capsys.readouterr().err
+
+
+def test_a_family_whose_splits_all_need_files_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh, "FAMILIES", {"scan": "", "nacs": ""})
+    monkeypatch.setattr(fresh, "fresh_sets", lambda item: [] if item.NAME == "nacs" else fresh_sets(item))
+    assert fresh.make_fresh(tmp_path / "exam", size=3, seed=5).families == ("scan",)
+    with pytest.raises(UsageError, match="no set of nacs"):
+        fresh.fresh_plan("nacs", 3, 5)
+
+
+def test_an_exam_is_finished_with_its_own_families(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh, "FAMILIES", {"scan": ""})
+    fresh.make_fresh(tmp_path / "exam", size=3, seed=5)
+    before = (tmp_path / "exam" / "suite.json").read_bytes()
+    assert fresh.make_fresh(tmp_path / "exam", size=3, seed=5).families == ("scan",)
+    monkeypatch.setattr(fresh, "FAMILIES", {"scan": "", "nacs": ""})
+    with pytest.raises(UsageError, match="holds an exam over scan, but the families of this installation are scan, nacs"):
+        fresh.make_fresh(tmp_path / "exam", size=3, seed=5)
+    assert (tmp_path / "exam" / "suite.json").read_bytes() == before
 
 
 def _exam(seed: int, mean: float) -> Sitting:

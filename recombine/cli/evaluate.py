@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     folders, suite = expand(arguments.data)
     baselines = arguments.baselines or ["majority"]
     only = read_ids(Path(arguments.rows)) if arguments.rows else None
-    total = 0 if arguments.where else planned_rows(folders, answers, baselines, arguments.part, only)
+    total = 0 if arguments.where else planned_rows(folders, answers, baselines, arguments.part, only, arguments.missing)
     with progress("evaluate", total) as tick:
         evaluation = evaluate_all(
             folders,

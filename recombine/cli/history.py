@@ -22,9 +22,10 @@ def run(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from recombine.errors import UsageError, shown
-    from recombine.evaluate.history import change, find_reports, sittings, trend
+    from recombine.evaluate.history import change, exams, find_reports, sittings, trend
 
-    found = sittings(find_reports(arguments.place), arguments.suite)
+    reported = sittings(find_reports(arguments.place), arguments.suite)
+    found = exams(reported)
     if not found:
         raise UsageError(
             f"there is no report on the suite {shown(arguments.suite)} in {', '.join(map(shown, arguments.place))}. "
@@ -45,6 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
         })  # fmt: skip
         return 0
     print_table("", ("run", "exam (seed)", "sets", "accuracy", "since the exam before"), rows)
+    if len(found) < len(reported):
+        say(f"{len(reported) - len(found)} other reports on the same exams are left out; the newest of each exam counts.")
     for name, value in trends.items():
         if value:
             say(f"{name}: {value.text}")

@@ -128,6 +128,8 @@ def _measured(arguments: argparse.Namespace) -> Measured:
     options: dict[str, Any] = options_of(arguments)
     words = {"seed": arguments.seed, "recipe": arguments.recipe, **options}
     rows = load(arguments.family, arguments.split, arguments.part, **words)
+    if not len(rows):
+        raise UsageError(f"{rows.job.split}/{rows.job.part} of {arguments.family} has no rows to measure; name another --part.")
     train = training_rows(rows, arguments.split) if arguments.shots else ()
     prompter = Prompter(rows.family, arguments.style, "text", arguments.shots, False, train, rows.job.seed)
     step = max(1, len(rows) // 20)

@@ -3,7 +3,7 @@
 Finished runs are kept: a killed command goes on where it stopped, and tables that share runs train them once.
 
   recombine reproduce list
-  recombine reproduce nacs-table1 --scale smoke --out /tmp/table1
+  recombine reproduce nacs-table1 --scale smoke --out table1
 """
 
 from __future__ import annotations

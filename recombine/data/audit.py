@@ -21,7 +21,7 @@ T = TypeVar("T")
 SURVEYED = 200_000
 """Examples kept in memory for figures about a whole file; a larger file is surveyed on its first ones."""
 SHORTCUT_ROWS = 300
-"""Examples, spread evenly over the file, on which the shortcut readers are tried."""
+"""The most examples, spread evenly over the file, on which the shortcut readers are tried."""
 
 FALSE_CODES = ("false_fact", "false_target")
 """Artifacts of rows that say or ask what is not true."""
@@ -119,16 +119,16 @@ def audit(
     rows_with: dict[str, set[int]] = {"wrong_label": set(), "ambiguous": set()}
     kept: list[Example] = []
     forms: Counter[bytes] = Counter()
-    others = {_form_of(found, item) for item in _read(found, against) if isinstance(item, Example)} if against else set()
+    others = {_form_of(found, item) for item in read_rows(found, against) if isinstance(item, Example)} if against else set()
     if against and not others:
         raise FileError(_nothing(against, found))
     checked = leaks = 0
-    for item in _read(found, path):
+    for item in read_rows(found, path):
         if isinstance(item, Problem):
             problems.append(item)
             continue
         place = str(item.meta.get("place", item.id))
-        for problem in _judged(found, item):
+        for problem in judge(found, item):
             problems.append(Problem(problem.code, problem.text, problem.severity, problem.place or place))
             rows_with.setdefault(problem.code, set()).add(checked)
         form = _form_of(found, item)
@@ -144,7 +144,7 @@ def audit(
         raise FileError(_nothing(path, found))
     nothing: tuple[ShortcutScore, ...] = ()
     unknown: Mapping[str, Any] = {}
-    shortcuts = _figures(lambda: tuple(shortcut_scores(kept[:: max(1, len(kept) // SHORTCUT_ROWS)])), nothing, problems)
+    shortcuts = _figures(lambda: tuple(shortcut_scores(kept[:: max(1, -(-len(kept) // SHORTCUT_ROWS))])), nothing, problems)
     survey = _figures(lambda: found.survey(kept) if isinstance(found, Surveying) and kept else unknown, unknown, problems)
     return Audit(
         path=str(path),
@@ -167,14 +167,14 @@ def audit(
 
 def count_rows(path: str | Path, family: str) -> int:
     """How many rows of a released file `audit` will judge. Reads the file once, which is quick beside judging it."""
-    return sum(isinstance(item, Example) for item in _read(find_family(family), path))
+    return sum(isinstance(item, Example) for item in read_rows(find_family(family), path))
 
 
 def _nothing(path: str | Path, family: Family) -> str:
     return f"{shown(str(path))} holds no example of {family.NAME}; is it the right file, and the right --as?"
 
 
-def _read(family: Family, path: str | Path) -> Iterator[Example | Problem]:
+def read_rows(family: Family, path: str | Path) -> Iterator[Example | Problem]:
     """The family's reading of a file; where the reader fails, one last Problem instead of what follows."""
     try:
         yield from family.read(Path(path))
@@ -184,7 +184,8 @@ def _read(family: Family, path: str | Path) -> Iterator[Example | Problem]:
         yield Problem("unreadable", f"the rest of the file cannot be read as {family.NAME}: {_told(fault)}", place=str(path))
 
 
-def _judged(family: Family, item: Example) -> list[Problem]:
+def judge(family: Family, item: Example) -> list[Problem]:
+    """Every broken law of a row of somebody else's file; one Problem if the oracle cannot make anything of the row."""
     try:
         return family.validate(item)
     except Exception as fault:
@@ -195,7 +196,7 @@ def _form_of(family: Family, item: Example) -> bytes:
     """A short digest of the canonical form; of the inputs where a malformed row has no canonical form."""
     try:
         canonical = family.canonical(item)
-    except Exception:  # the row's own problem is told by `_judged`
+    except Exception:  # the row's own problem is told by `judge`
         canonical = repr(sorted(map(repr, item.inputs.items()))).encode("utf-8", "replace")
     return hashlib.blake2b(canonical, digest_size=12).digest()
 

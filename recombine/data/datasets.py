@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from recombine.batches import join, unpacked
+import numpy as np
+
+from recombine.batches import join, take, unpacked
 from recombine.core import Batch, Example, Family, Job, Score
 from recombine.data.ids import example_of
 from recombine.data.plan import CHUNK_ROWS, PartPlan, plan_part
@@ -19,7 +21,7 @@ from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
 from recombine.files import is_folder
-from recombine.jobs import make_job
+from recombine.jobs import make_job, with_predicate
 from recombine.pages import table
 
 if TYPE_CHECKING:
@@ -33,12 +35,16 @@ MOST_ROWS = 4_000
 
 @dataclass(frozen=True)
 class Dataset(Sequence[Example]):
-    """One part of a split as a sequence of examples. Indexing computes or reads only what it must."""
+    """One part of a split as a sequence of examples. Indexing computes or reads only what it must.
+
+    `most`: only so many first rows of a folder's part; None for all of them.
+    """
 
     family: Family
     plan: PartPlan
     folder: Folder | None = None
     number: int = 0
+    most: int | None = None
 
     @property
     def job(self) -> Job:
@@ -46,7 +52,7 @@ class Dataset(Sequence[Example]):
         return self.plan.job
 
     def __len__(self) -> int:
-        return self.plan.rows
+        return self.plan.rows if self.most is None else min(self.most, self.plan.rows)
 
     @overload
     def __getitem__(self, index: int) -> Example: ...
@@ -102,8 +108,6 @@ class Dataset(Sequence[Example]):
             return [self[row] for row in chosen]
         if not 0 <= chosen[0] <= chosen[-1] < len(self):
             raise IndexError(f"{self.job.key} has {len(self):,} rows; there are no rows {chosen[0]} to {chosen[-1]}")
-        import numpy as np
-
         batch = self.plan.at(self.family, np.array(chosen, dtype=np.int64))
         batch = unpacked(batch)
         return [self.family.example(batch, place) for place in range(len(batch))]
@@ -111,10 +115,20 @@ class Dataset(Sequence[Example]):
     def batches(self, rows: int = CHUNK_ROWS) -> Iterator[Batch]:
         """All rows as columns, at most `rows` at a time."""
         if self.folder is not None:
-            yield from self.folder.batches(self.number)
+            yield from self._read(self.folder)
             return
         for start in range(0, len(self), rows):
             yield from self.plan.batches(self.family, start, min(start + rows, len(self)))
+
+    def _read(self, folder: Folder) -> Iterator[Batch]:
+        """The rows of the folder's part as its files hold them, up to the last one that is wanted."""
+        left = len(self)
+        for batch in folder.batches(self.number):
+            if len(batch) >= left and self.most is not None:
+                yield batch if len(batch) == left else take(batch, np.arange(left))
+                return
+            left -= len(batch)
+            yield batch
 
     def __repr__(self) -> str:
         return f"Dataset({self.job.key!r}, {len(self):,} rows{f', from {self.folder.path}' if self.folder else ''})"
@@ -135,7 +149,10 @@ def load(
     size: int | None = None,
     **options: object,
 ) -> Dataset:
-    """A part of a family's split, generated as it is read; or of a folder that `generate` made, if `source` is a path."""
+    """A part of a family's split, generated as it is read; or of a folder that `generate` made, if `source` is a path.
+
+    Of a folder, `size` takes the first rows. A seed, a recipe or an option that is not the folder's is an error; seed 0 is any.
+    """
     if isinstance(source, str) and source in FAMILIES:
         family = find_family(source)
         return Dataset(family, plan_part(family, make_job(family, split, part, recipe, seed, options), size))
@@ -147,7 +164,34 @@ def load(
 
     folder = open_folder(source)
     number = folder.part(split, part)
-    return Dataset(folder.family, folder.plan.parts[number], folder, number)
+    plan, place = folder.plan.parts[number], shown(str(source))
+    _check_request(folder.family, plan.job, place, seed, recipe, options)
+    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= plan.rows):
+        raise UsageError(
+            f"size is {shown(size)}, but {plan.job.split}/{plan.job.part} of {place} has {plan.rows:,} rows; "
+            "take as many or fewer, or leave size out."
+        )
+    return Dataset(folder.family, plan, folder, number, size)
+
+
+def _check_request(family: Family, job: Job, place: str, seed: int, recipe: str | None, options: Mapping[str, object]) -> None:
+    """What is asked of a folder's rows must be what they were made with. 0 is the seed of callers that name none."""
+    told: list[tuple[str, object, object]] = []
+    if seed != 0:
+        told.append(("seed", seed, job.seed))
+    if recipe is not None:
+        told.append(("recipe", recipe, job.recipe))
+    for name, value in with_predicate(family, options).items():
+        if name not in family.OPTIONS:
+            raise UnknownName(f"option of {family.NAME}", name, family.OPTIONS)
+        option = family.OPTIONS[name]
+        told.append((name, option.parse(name, value), dict(job.options).get(name, option.default)))
+    for name, asked, made in told:
+        if asked != made:
+            raise UsageError(
+                f"{name} is {shown(asked)}, but the rows of {place} were made with {shown(made)}; "
+                f"leave {name} out, or generate another folder."
+            )
 
 
 def example(identifier: str) -> Example:

@@ -51,13 +51,24 @@ def run_processes(plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, 
 def _made_in_pool(
     plan: Plan, numbers: Sequence[int], folder: Path, tick: Tick, workers: int, ticks: Any
 ) -> Iterator[ShardRecord]:
+    told = made = 0
+
+    def count(rows: int) -> None:
+        nonlocal told
+        told += rows
+        tick(rows)
+
     with pool(workers, _set_ticks, ticks) as makers:
         pending: set[Future[ShardRecord]] = {makers.submit(_make, plan.to_json(), n, str(folder)) for n in numbers}
         while pending:
             done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-            _drain(ticks, tick)
+            _drain(ticks, count)
             for future in done:
-                yield future.result()
+                record = future.result()
+                made += record.rows
+                yield record
+    if made > told:  # what the workers told last may still be on its way
+        tick(made - told)
 
 
 _TICKS: Any = None

@@ -80,7 +80,10 @@ def fresh_plan(name: str, size: int, seed: int) -> Plan:
     """The plan of one family's sets, at most `size` rows each."""
     item = family(name)
     parts = []
-    for split, part in fresh_sets(item):
+    chosen = fresh_sets(item)
+    if not chosen:
+        raise UsageError(f"no set of {name} can be drawn anew: every split needs files, or has no test part.")
+    for split, part in chosen:
         job = make_job(item, split, part, None, seed)
         is_finite = item.SPLITS[split].parts[part].finite
         parts.append(plan_part(item, job, min(size, job.stop) if is_finite else size))
@@ -90,12 +93,15 @@ def fresh_plan(name: str, size: int, seed: int) -> Plan:
 def make_fresh(
     out: str | Path, *, size: int = DEFAULT_SIZE, seed: int | None = None, on_rows: Callable[[int], None] | None = None
 ) -> Suite:
-    """Draw the exam into a folder. The same seed and size give the same rows; a folder that was begun is finished."""
+    """Draw the exam into a folder. The same seed and size give the same rows; a folder that was begun is finished.
+
+    A family is left out if all of its splits need files.
+    """
     if not 1 <= size <= 1_000_000:
         raise UsageError(f"size is {shown(size)}, but must be 1 to 1,000,000.")
     chosen = seed_of() if seed is None else seed
     folder = own_folder(out, SUITE)
-    families = tuple(FAMILIES)
+    families = tuple(name for name in FAMILIES if fresh_sets(family(name)))
     told = {"suite": FRESH, "seed": chosen, "size": size, "families": list(families), "package": f"recombine {__version__}"}
     if (folder / RECORD).is_file():
         before = open_suite(folder)
@@ -103,6 +109,11 @@ def make_fresh(
             raise UsageError(
                 f"{shown(str(out))} holds an exam of seed {before.seed} with {before.size} rows a set, not of seed {chosen} with {size}. "
                 "Choose another folder, or say --seed and --size as before."
+            )
+        if set(before.families) != set(families):
+            raise UsageError(
+                f"{shown(str(out))} holds an exam over {', '.join(before.families)}, but the families of this installation are "
+                f"{', '.join(families)}. Choose another folder, or install the same families as before."
             )
     write_json(folder / RECORD, told)
     for name in families:

@@ -59,6 +59,13 @@ class PartPlan:
         chosen = stream.sample(range(self.available or 0), self.rows)
         return np.array(sorted(chosen), dtype=np.int64)
 
+    def has(self, index: int) -> bool:
+        """Whether the row of this index is in this part of the folder."""
+        if not self.is_sample:
+            return 0 <= index < self.rows
+        place = int(self.picks.searchsorted(index))
+        return place < self.rows and int(self.picks[place]) == index
+
     def batches(self, family: Family, start: int, stop: int) -> Iterator[Batch]:
         """Rows [start, stop) of this part of the folder, in chunks that end at multiples of CHUNK_ROWS."""
         while start < stop:

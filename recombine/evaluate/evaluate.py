@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from recombine.abilities import Answering
 from recombine.core import Example
@@ -24,7 +25,10 @@ from recombine.evaluate.statistics import Comparison, compare, holm
 from recombine.jobs import make_job
 from recombine.pages import table
 
+T = TypeVar("T")
 ALL_BASELINES = "all-baselines"
+LONGEST_INDEX = 18
+"""Digits of the longest index in an id."""
 Progress = Callable[[int], None]
 Missing = Literal["error", "wrong", "skip"]
 """How to treat rows that a run does not answer: raise an error, count them as wrong, or skip them."""
@@ -41,6 +45,10 @@ class Evaluation:
     mistakes: Mapping[tuple[str, str], list[NamedMistake]] = field(default_factory=dict)
     where: str = ""
     """The predicate that chose the rows, in the words of its caller; empty if all rows are there."""
+    unscored: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Run -> set -> how many of the run's answers are not scored, because that set is not evaluated."""
+    absent: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Run -> the evaluated sets of which it answers no row, where missing rows are left out."""
 
     def parts(self) -> list[str]:
         """`family/split/part` of every set, in order."""
@@ -112,71 +120,91 @@ def evaluate(
     `rows` restricts everything to these ids, `where` to the rows that a predicate over the family's facets is true of.
     """
     folder = data if isinstance(data, Folder) else open_folder(data)
+    if rows is None and where is None:
+        for name, given in answers.items():
+            _check_ids(name, [i for i in given if not _holds(folder, i)], str(folder.path))
     runs: list[Run] = []
     names: set[str] = set()
-    known: set[str] = set()
-    for number in _chosen_parts(folder, answers, parts, rows):
+    absent: dict[str, list[str]] = {}
+    numbers = _chosen_parts(folder, answers, parts, rows)
+    for number in numbers:
         job = folder.plan.parts[number].job
         whole = Dataset(folder.family, folder.plan.parts[number], folder, number)
         chosen = part_rows(whole, rows, where)
-        known |= set(chosen.ids)
         if not chosen:
             continue
+        key = f"{folder.family.NAME}/{job.split}/{job.part}"
         words: dict[str, Any] = {"split": job.split, "part": job.part, "on_rows": on_rows}
         for name, given in answers.items():
-            if any(identifier in given for identifier in chosen.ids):
-                _check_missing(name, given, chosen, missing, f"{folder.family.NAME}/{job.split}/{job.part}")
-                runs.append(score_run(name, chosen, from_file(given), skips_missing=missing == "skip", **words))
+            _check_missing(name, given, chosen, missing, key)
+            if missing == "skip" and not any(identifier in given for identifier in chosen.ids):
+                absent.setdefault(name, []).append(key)
+                continue
+            runs.append(score_run(name, chosen, from_file(given), skips_missing=missing == "skip", **words))
         train = train_examples(folder, number)
         for name in baseline_names(baselines, chosen):
             names.add(name)
             runs.append(
                 score_run(name, chosen, answering(make_answerer(name, train, folder.family)), named=not answers, **words)
             )
-    if rows is None and where is None:
-        _check_ids(answers, known, str(folder.path))
     mistakes = {(run.name, run.key): diagnose(run) for run in runs if run.name not in names}
     recipes = {f"{folder.family.NAME}/{p.job.split}/{p.job.part}": p.job.recipe for p in folder.plan.parts}
     return Evaluation(
-        {str(folder.path): str(folder.manifest.get("fingerprint", ""))}, recipes, runs, frozenset(names), mistakes, where or ""
+        {str(folder.path): str(folder.manifest.get("fingerprint", ""))},
+        recipes,
+        runs,
+        frozenset(names),
+        mistakes,
+        where or "",
+        _unscored(folder, answers, numbers) if rows is None else {},
+        absent,
     )
 
 
 def evaluate_all(data: Sequence[str | Path | Folder], answers: Mapping[str, Mapping[str, Answer]], **words: Any) -> Evaluation:
     """`evaluate` over several folders, as one evaluation. Each run's answers go to the folders that they belong to."""
     folders = [item if isinstance(item, Folder) else open_folder(item) for item in data]
-    owners = {part.job.key: number for number, folder in enumerate(folders) for part in folder.plan.parts}
     places = ", ".join(str(folder.path) for folder in folders)
+    owners = _owners(folders)
     for name, given in answers.items():
-        _check_ids({name: given}, {i for i in given if i.rpartition("/")[0] in owners}, places)
-    found = []
-    for number, folder in enumerate(folders):
-        own = {
-            name: {k: v for k, v in given.items() if owners[k.rpartition("/")[0]] == number} for name, given in answers.items()
-        }
-        found.append(evaluate(folder, {name: given for name, given in own.items() if given}, **words))
+        _check_ids(name, [i for i in given if i.rpartition("/")[0] not in owners], places)
+    found = [evaluate(folder, _own(number, owners, answers), **words) for number, folder in enumerate(folders)]
     joined = join_evaluations(found)
     if words.get("where") is not None and not joined.runs:
         raise UsageError(f"no row of {places} fits the predicate {shown(words['where'])}, or no run answers one that does.")
     return joined
 
 
+def _owners(folders: Sequence[Folder]) -> dict[str, int]:
+    """The key of each part -> the number of its folder."""
+    return {part.job.key: number for number, folder in enumerate(folders) for part in folder.plan.parts}
+
+
+def _own(number: int, owners: Mapping[str, int], answers: Mapping[str, Mapping[str, Answer]]) -> dict[str, dict[str, Answer]]:
+    """Every run with its answers to one folder."""
+    return {
+        name: {k: v for k, v in given.items() if owners.get(k.rpartition("/")[0]) == number} for name, given in answers.items()
+    }
+
+
 def planned_rows(
-    folders: Sequence[Path | str | Folder],
+    data: Sequence[Path | str | Folder],
     answers: Mapping[str, Mapping[str, Answer]],
     baselines: Sequence[str],
     parts: Sequence[str] = (),
     rows: Set[str] | None = None,
+    missing: Missing = "error",
 ) -> int:
     """How many verdicts `evaluate_all` will give, for a bar: rows of each chosen part times runs and built-in answerers."""
     total = 0
     keys_of = {name: {identifier.rpartition("/")[0] for identifier in given} for name, given in answers.items()}
-    for item in folders:
-        folder = item if isinstance(item, Folder) else open_folder(item)
-        for number in _chosen_parts(folder, answers, parts, rows):
+    folders = [item if isinstance(item, Folder) else open_folder(item) for item in data]
+    owners = _owners(folders)
+    for place, folder in enumerate(folders):
+        for number in _chosen_parts(folder, _own(place, owners, answers), parts, rows):
             part = folder.plan.parts[number]
             chosen = part.rows if rows is None else sum(identifier.rpartition("/")[0] == part.job.key for identifier in rows)
-            runs = sum(part.job.key in keys for keys in keys_of.values())
+            runs = sum(missing == "wrong" or part.job.key in keys for keys in keys_of.values())
             total += chosen * (runs + len(baseline_names(baselines, Dataset(folder.family, part, folder, number)[:40])))
     return total
 
@@ -200,7 +228,18 @@ def join_evaluations(evaluations: Sequence[Evaluation]) -> Evaluation:
         frozenset().union(*(e.baselines for e in evaluations)),
         {k: v for e in evaluations for k, v in e.mistakes.items()},
         evaluations[0].where if evaluations else "",
+        _joined([e.unscored for e in evaluations], lambda a, b: {**a, **b}),
+        _joined([e.absent for e in evaluations], lambda a, b: [*a, *b]),
     )
+
+
+def _joined(tables: Sequence[Mapping[str, T]], join: Callable[[T, T], T]) -> dict[str, T]:
+    """Several tables as one; `join` makes one value of two of the same name."""
+    found: dict[str, T] = {}
+    for table_of in tables:
+        for name, value in table_of.items():
+            found[name] = join(found[name], value) if name in found else value
+    return found
 
 
 def _chosen_parts(
@@ -214,12 +253,12 @@ def _chosen_parts(
     jobs = [part.job for part in folder.plan.parts]
     if parts:
         return list(dict.fromkeys(folder.part(*_split_part(name)) for name in parts))
-    if rows is not None and not answers:
+    if rows is not None and not any(answers.values()):
         return [i for i, job in enumerate(jobs) if job.key in {identifier.rpartition("/")[0] for identifier in rows}]
     prefixes = {identifier.rpartition("/")[0] for given in answers.values() for identifier in given}
     answered = [i for i, job in enumerate(jobs) if job.key in prefixes]
     held_out = [i for i, job in enumerate(jobs) if job.part not in ("train", "fit")]
-    return answered or ([] if answers else held_out or list(range(len(jobs))))
+    return answered or held_out or list(range(len(jobs)))
 
 
 def _split_part(name: str) -> tuple[str | None, str]:
@@ -227,13 +266,29 @@ def _split_part(name: str) -> tuple[str | None, str]:
     return (split, part) if slash else (None, split)
 
 
-def _check_ids(answers: Mapping[str, Mapping[str, Answer]], known: Set[str], place: str) -> None:
+def _check_ids(name: str, strange: Sequence[str], place: str) -> None:
     """Answers to rows that are not there are an error."""
-    for name, given in answers.items():
-        strange = [identifier for identifier in given if identifier not in known]
-        if strange:
-            text = f"{name} answers {len(strange):,} ids that are not in {shown(place)}, the first is {shown(strange[0])}."
-            raise UsageError(f"{text} Were they made for another seed, size or version?")
+    if strange:
+        text = f"{name} answers {len(strange):,} ids that are not in {shown(place)}, the first is {shown(strange[0])}."
+        raise UsageError(f"{text} Were they made for another seed, size or version?")
+
+
+def _holds(folder: Folder, identifier: str) -> bool:
+    """Whether a part of the folder, evaluated or not, has a row with this id."""
+    key, _, index = identifier.rpartition("/")
+    part = next((part for part in folder.plan.parts if part.job.key == key), None)
+    if part is None or not (index.isascii() and index.isdigit()) or len(index) > LONGEST_INDEX:
+        return False
+    return part.job.id(int(index)) == identifier and part.has(int(index))
+
+
+def _unscored(folder: Folder, answers: Mapping[str, Mapping[str, Answer]], numbers: Sequence[int]) -> dict[str, dict[str, int]]:
+    """Run -> set -> how many of its answers belong to a part that is not evaluated."""
+    jobs = [part.job for number, part in enumerate(folder.plan.parts) if number not in numbers]
+    sets = {job.key: f"{folder.family.NAME}/{job.split}/{job.part}" for job in jobs}
+    counts = {name: Counter(identifier.rpartition("/")[0] for identifier in given) for name, given in answers.items()}
+    found = {name: {sets[key]: n for key, n in count.items() if key in sets} for name, count in counts.items()}
+    return {name: of for name, of in found.items() if of}
 
 
 def train_examples(folder: Folder, number: int) -> list[Example]:

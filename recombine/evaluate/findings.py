@@ -20,6 +20,8 @@ def findings(evaluation: Evaluation) -> dict[str, Any]:
         "data": dict(evaluation.sources),
         "where": evaluation.where,
         "baselines": sorted(evaluation.baselines),
+        "unscored": {name: dict(sets) for name, sets in evaluation.unscored.items()},
+        "absent": {name: list(sets) for name, sets in evaluation.absent.items()},
         "parts": {key: _part_findings(evaluation, key) for key in evaluation.parts()},
         "comparisons": _comparison_findings(evaluation),
         "pooled": _pooled_findings(evaluation),

@@ -8,8 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recombine.files import is_report, read_json
+from recombine.errors import shown
+from recombine.files import is_report, read_json, told
+from recombine.schemas import check, listing, mapping, number, optional, record, text, whole
 
+REPORT = "report.json"
+_SHARE = optional(number(0, 1))
+SHAPE = record({
+    "suite": record({"suite": text(40), "seed": whole(), "size": whole(1)}), "baselines": listing(text()),
+    "parts": mapping(record({
+        "runs": mapping(record({"accuracy": record({"mean": number(0, 1), "low": _SHARE, "high": _SHARE})})),
+    })),
+})  # fmt: skip
+"""What a report on a suite must hold, as far as histories read it."""
 QUANTILE = 1.959963984540054
 FEWEST_EXAMS = 3
 """A trend needs so many exams."""
@@ -71,13 +82,29 @@ def sittings(reports: Iterable[Path], suite: str) -> list[Sitting]:
     """Every given run's result in every exam of this suite, by run and seed."""
     found = []
     for folder in reports:
-        report = read_json(folder / "report.json")
-        title = report.get("suite") or {}
-        if title.get("suite") != suite:
+        report = read_json(folder / REPORT)
+        title = report.get("suite")
+        if not isinstance(title, dict) or title.get("suite") != suite:
             continue
+        check(report, SHAPE, shown(str(folder / REPORT)))
         names = dict.fromkeys(n for part in report["parts"].values() for n in part["runs"] if n not in report["baselines"])
         found += [_sitting(name, title, report, folder) for name in names]
     return sorted(found, key=lambda item: (item.run, item.seed, item.place))
+
+
+def exams(found: Iterable[Sitting]) -> list[Sitting]:
+    """One sitting for each run and seed: several reports on one exam are not several exams.
+
+    Of those, the one with the most rows counts, and of equal ones the newest report.
+    """
+    best: dict[tuple[str, int], tuple[tuple[int, int, str], Sitting]] = {}
+    for item in found:
+        with told("read", item.place):
+            rank = item.size, (Path(item.place) / REPORT).stat().st_mtime_ns, item.place
+        before = best.get((item.run, item.seed))
+        if before is None or rank > before[0]:
+            best[item.run, item.seed] = rank, item
+    return [item for _, item in best.values()]
 
 
 def _sitting(name: str, title: Mapping[str, Any], report: Mapping[str, Any], folder: Path) -> Sitting:

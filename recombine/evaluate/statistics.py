@@ -19,6 +19,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 FEWEST_CLUSTERS = 10
 """Below this many clusters a standard error says nothing."""
+LEAST_SPREAD = 2.0
+"""The least sum of squared deviations of clusters, in rows: as if two rows had fallen differently, one each way.
+
+Clusters that all score alike have no spread. Without this floor their interval would have no width and their p-value would be 0.
+"""
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------
@@ -146,10 +151,11 @@ def interval(values: Sequence[float] | Floats, clusters: Sequence[Any], confiden
     if groups < FEWEST_CLUSTERS:
         return Interval(mean, None, None, rows, groups, correlation=correlation)
     naive = mean * (1 - mean) / rows
-    robust = groups / (groups - 1) * float(((sums - sizes * mean) ** 2).sum()) / rows**2
+    least = LEAST_SPREAD * 4 * mean * (1 - mean)  # rows that are nearly all right, or all wrong, vary less
+    robust = groups / (groups - 1) * max(least, float(((sums - sizes * mean) ** 2).sum())) / rows**2
     effect = robust / naive if naive > 0 else rows / groups
     single = groups == rows
-    effective = rows if single else rows / max(effect, 1e-9)
+    effective = rows if single else rows / effect
     quantile = normal_quantile(0.5 + confidence / 2) if single else t_quantile(0.5 + confidence / 2, groups - 1)
     low, high = wilson(mean * effective, effective, quantile)
     return Interval(mean, low, high, rows, groups, 1.0 if single else effect, correlation)
@@ -195,10 +201,11 @@ def compare(a: Sequence[float], b: Sequence[float], clusters: Sequence[Any], con
     groups = len(sizes)
     low = high = p = None
     if groups >= FEWEST_CLUSTERS:
-        error = math.sqrt(groups / (groups - 1) * float(((sums - sizes * mean) ** 2).sum())) / rows
+        spread = max(LEAST_SPREAD, float(((sums - sizes * mean) ** 2).sum()))
+        error = math.sqrt(groups / (groups - 1) * spread) / rows
         quantile = t_quantile(0.5 + confidence / 2, groups - 1)
         low, high = mean - quantile * error, mean + quantile * error
-        p = t_tail(mean / error, groups - 1) if error > 0 else float(mean == 0)
+        p = t_tail(mean / error, groups - 1)
     return Comparison(mean, low, high, p, only_a, only_b, mcnemar(only_a, only_b), rows, groups)
 
 

@@ -12,7 +12,7 @@ PLAIN = tuple(name for name in ANSWERERS if name not in ("oracle", MADE_UP))
 
 
 def coverage_lines(found: Mapping[str, Any]) -> list[str]:
-    """Which rows are scored, if not all; who acted; then a sentence for every run that leaves rows unanswered."""
+    """Which rows are scored, if not all; which answers are not; who acted; a sentence for every run that leaves rows unanswered."""
     chosen = [f"Only rows that fit: {found['where']}."] if found["where"] else []
     acted = dict.fromkeys(name for part in found["parts"].values() for name, run in part["runs"].items() if run["acted"])
     if acted:
@@ -20,6 +20,10 @@ def coverage_lines(found: Mapping[str, Any]) -> list[str]:
             f"{', '.join(acted)} acted turn by turn: a solved episode is right, whatever way it took. Runs that answered at once "
             "must give the exact answer, so their figures are not of the same task."
         )
+    for name, sets in found["unscored"].items():
+        chosen.append(f"{name}: its answers to {sum(sets.values()):,} rows of other sets are not scored ({', '.join(sets)}).")
+    for name, sets in found["absent"].items():
+        chosen.append(f"{name} answers no row of {', '.join(sets)}, so it is left out there.")
     return chosen + [
         f"{name} on {key}: {run['coverage']}; {run['accuracy_of_answered']['mean']:.1%} of those are right."
         for key, part in found["parts"].items()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recombine.errors import RecombineError, UnknownName
 
-__all__ = ["PATHS", "MissingLibrary", "need", "path_of"]
+if TYPE_CHECKING:
+    from recombine.data.datasets import Dataset
+
+__all__ = ["PATHS", "MissingLibrary", "first_rows", "need", "path_of"]
 
 PATHS = {
     "lm-eval": "lm_eval",
@@ -39,6 +43,20 @@ def need(package: str, extra: str, low: str, below: str) -> None:
         raise MissingLibrary(f"{package} is not installed: {command}") from None
     if not _numbers(low) <= _numbers(found) < _numbers(below):
         raise MissingLibrary(f"{package} is {found}, but this needs at least {low} and below {below}: {command}")
+
+
+def first_rows(source: str, split: str | None, part: str | None, seed: int, size: int) -> Dataset:
+    """`size` rows of a family's part, or at most so many of a folder's.
+
+    For integrations with a default size: a folder may hold fewer rows than that.
+    """
+    from recombine.data.datasets import load
+    from recombine.families import FAMILIES
+
+    if source in FAMILIES:
+        return load(source, split, part, seed=seed, size=size)
+    whole = load(source, split, part, seed=seed)
+    return load(source, split, part, seed=seed, size=size) if size < len(whole) else whole
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from recombine.data.folders import MANIFEST, Folder, open_folder
 from recombine.errors import FileError, UsageError, shown
 from recombine.integrations import need
+from recombine.stores import remote
 
 __all__ = ["push"]
 
@@ -60,7 +61,9 @@ def _first_line(problem: Exception) -> str:
 
 def _files(folder: Folder) -> dict[str, Path]:
     """Name in the repository -> file: the rows that the manifest lists, and what describes them."""
-    root = Path(folder.path)
+    root = folder.path
+    if remote(root) is not None:
+        raise UsageError(f"{shown(str(root))} is in an object store; copy the folder to this machine, then push the copy.")
     found = {str(file.relative_to(root)): file for number in range(len(folder.plan.parts)) for file in folder.files(number)}
     for pattern in EXTRAS:
         found.update(
@@ -75,7 +78,7 @@ def _pictures(folder: Folder, scratch: Path, style: Any) -> dict[str, Path]:
 
     made = export(folder.path, "trl", scratch / PICTURES, Asked(style, "picture"))
     names = {f"{PICTURES}/{file.relative_to(scratch / PICTURES)}": file for file in made}
-    card = (Path(folder.path) / "README.md").read_text(encoding="utf-8")
+    card = (folder.path / "README.md").read_text(encoding="utf-8")
     lines = []
     for split in dict.fromkeys(file.parent.name for file in made):
         lines += [f"- config_name: {split}-{PICTURES}", "  data_files:"]

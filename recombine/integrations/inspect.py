@@ -11,13 +11,12 @@ from typing import Any
 
 from recombine.abilities import Playing, Sight
 from recombine.core import Example
-from recombine.data.datasets import load
 from recombine.episodes import Episode
 from recombine.errors import UsageError
 from recombine.evaluate.layouts import LAYOUTS, Asked
 from recombine.evaluate.prompts import Prompter, Style
 from recombine.families import FAMILIES, family
-from recombine.integrations import need
+from recombine.integrations import first_rows, need
 from recombine.scorer import Scorer
 
 need("inspect-ai", "inspect", "0.3.100", "0.4")
@@ -110,7 +109,7 @@ def make_task(
     sight: Sight = "text", multi_turn: bool = False, max_turns: int = 30,
 ) -> Task:  # fmt: skip
     """The task over one part of a family's split, or of a folder."""
-    rows = load(name, split, part, seed=seed, size=size)
+    rows = first_rows(name, split, part, seed, size)
     if multi_turn and not isinstance(rows.family, Playing):
         raise UsageError(f"{rows.family.NAME} cannot be acted in; leave out multi_turn.")
     prompter, asked = Prompter(rows.family, style, sight), Asked(style, sight)

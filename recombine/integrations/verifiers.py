@@ -15,7 +15,7 @@ from recombine.data.datasets import load
 from recombine.data.ids import example_of
 from recombine.episodes import Episode
 from recombine.evaluate.prompts import Prompter
-from recombine.integrations import need
+from recombine.integrations import first_rows, need
 from recombine.scorer import Scorer
 
 need("verifiers", "verifiers", "0.4", "0.5")
@@ -147,7 +147,7 @@ class PlayTaskset(vf.Taskset[PlayTask, PlayConfig]):  # type: ignore[misc]
     def load(self) -> Iterator[PlayTask]:
         """One task per row."""
         asked: Any = self.config
-        for index, example in enumerate(load(asked.family, asked.split, asked.part, seed=asked.seed, size=asked.size)):
+        for index, example in enumerate(first_rows(asked.family, asked.split, asked.part, asked.seed, asked.size)):
             episode = Episode(example)
             words, _ = episode.seen()
             prompt = f"{episode.task}\n\n{words}"

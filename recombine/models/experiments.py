@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from recombine import keys
 from recombine.errors import UnknownName
-from recombine.files import read_json, read_text, write_json, writing_text
+from recombine.files import read_json, read_lines, read_text, write_json, writing_text
 
 if TYPE_CHECKING:
     from recombine.core import Example
@@ -292,7 +292,7 @@ def _rows_to_fit(cls: type[Model], source: Rows, rows: int, seed: int) -> tuple[
 
 def _lines(path: Path) -> list[Any]:
     """The records of a file with one JSON value a line."""
-    return [json.loads(line) for line in read_text(path).splitlines()]
+    return [json.loads(line) for _, line in read_lines(path)]
 
 
 def _completed(folder: Path, experiment: Experiment) -> dict[str, Any]:

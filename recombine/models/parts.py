@@ -28,9 +28,6 @@ class Request:
 
     def load(self, part: str, size: int | None = None) -> Dataset:
         """One part."""
-        folder = Path(self.source).is_dir()
-        if folder:
-            return load(self.source, self.split, part)
         return load(self.source, self.split, part, seed=self.seed, recipe=self.recipe, size=size, **(self.options or {}))
 
     def test_part(self) -> str:

@@ -30,8 +30,13 @@ class Said:
 
     run: str
     answer: str
-    is_right: bool
+    verdict: str
     mistakes: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it counts as right; a non-answer never does."""
+        return self.verdict == "right"
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,11 @@ def _found(folders: tuple[Path, ...]) -> dict[str, list[str]]:
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:  # a folder that cannot be read has nothing to choose from
+        return
+    for path in entries:
         if path.name.startswith(".") or path.is_symlink():
             continue
         if path.is_dir():
@@ -92,7 +101,9 @@ def _rows_of(folders: tuple[Path, ...], data: str, answers: tuple[str, ...]) -> 
     folder, files = _place(folders, data), tuple(_place(folders, name) for name in answers)
     if not (folder / "manifest.json").is_file() or not all(path.is_file() for path in files):
         raise UsageError("choose a data set and files of answers from the lists.")
-    return _scored(folder, files, tuple(path.stat().st_mtime_ns for path in (folder / "manifest.json", *files)))
+    with sources.readable():
+        stamps = tuple(path.stat().st_mtime_ns for path in (folder / "manifest.json", *files))
+        return _scored(folder, files, stamps)
 
 
 @functools.lru_cache(maxsize=4)
@@ -100,6 +111,8 @@ def _scored(folder: Path, files: tuple[Path, ...], _stamps: tuple[int, ...]) -> 
     from recombine.data.datasets import Dataset
     from recombine.data.folders import open_folder
     from recombine.evaluate.answers import read_answers
+    from recombine.evaluate.rows import part_rows
+    from recombine.evaluate.scoring import from_file, score_run
     from recombine.serve.boards import board_of
 
     opened = open_folder(folder)
@@ -108,17 +121,19 @@ def _scored(folder: Path, files: tuple[Path, ...], _stamps: tuple[int, ...]) -> 
     }
     found = []
     for number, part in enumerate(opened.plan.parts):
-        data = Dataset(opened.family, part, opened, number)
-        for example in islice(data, MOST_ROWS):
-            said = []
-            for name, given in runs.items():
-                if example.id in given:
-                    answer = given[example.id].answer or ""
-                    score = example.score(answer)
-                    said.append(Said(name, answer[:400], score.value == 1, score.mistakes))
-            if said:
+        split, name = part.job.split, part.job.part
+        rows = part_rows(Dataset(opened.family, part, opened, number, MOST_ROWS))
+        said: dict[str, list[Said]] = {}
+        for run, given in runs.items():
+            for record in score_run(run, rows, from_file(given), split=split, part=name).records:
+                if record.id in given:
+                    words = Said(run, (record.answer or "")[:400], record.status, record.mistakes)
+                    said.setdefault(record.id, []).append(words)
+        for place, identifier in enumerate(rows.ids):
+            if identifier in said:
+                example = rows[place]
                 question = board_of(example).question(example).strip().split("\n")[0][:300]
-                found.append(Row(example.id, f"{part.job.split}/{part.job.part}", question, example.answer[:400], tuple(said)))
+                found.append(Row(identifier, f"{split}/{name}", question, example.answer[:400], tuple(said[identifier])))
     return tuple(found)
 
 

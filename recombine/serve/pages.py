@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from recombine.abilities import Faceted
 from recombine.core import Example, Family, Problem, Score
-from recombine.errors import UnknownName, UsageError, shown
+from recombine.errors import RecombineError, UnknownName, UsageError, shown
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
 from recombine.jobs import make_job
@@ -21,6 +21,7 @@ from recombine.serve.boards import View, board_of
 from recombine.serve.boards.base import MOST_STATE
 from recombine.serve.boards.output import OutputBoard
 from recombine.serve.changes import can_change
+from recombine.serve.guard import Refused
 from recombine.serve.replies import TEMPLATES, page, redirect, visit_of, wants_json, work
 from recombine.serve.sources import Filter
 
@@ -244,7 +245,12 @@ async def files_page(request: Request) -> Response:
     if row is None or isinstance(row, Problem):
         raise UsageError(f"row {number} of this file is no example" + (f": {row.text}" if row else "") + ".")
     base = f"{place.url}?{urlencode({'as': query['as']})}"
-    return await _row_page(request, row, base, number, len(rows), query)
+    try:
+        return await _row_page(request, row, base, number, len(rows), query)
+    except (RecombineError, Refused):
+        raise
+    except Exception as fault:  # a file of somebody else may hold anything (see `data.audit`)
+        raise UsageError(f"row {number} of this file cannot be shown as {query['as']}: {type(fault).__name__}.") from fault
 
 
 async def _data_set(request: Request, place: sources.Place, query: Mapping[str, str]) -> Response:

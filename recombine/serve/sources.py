@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import secrets
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,15 +15,19 @@ from urllib.parse import quote, urlencode
 
 from recombine.abilities import Faceted
 from recombine.core import Batch, Example, Family, Job, Problem
+from recombine.data.audit import judge, read_rows
 from recombine.data.ids import locate
-from recombine.errors import RecombineError, UnknownName, UsageError, shown
+from recombine.errors import UnknownName, UsageError, shown
 from recombine.families import family as find_family
+from recombine.files import reason_of
 from recombine.jobs import make_job
 
 MOST_ROWS_SCANNED = 4_000
 MOST_ROWS_READ = 400
 """Rows that a filter by a shortcut reader looks at: each needs its explanation."""
 MOST_FILE_ROWS = 5_000
+MOST_ENTRIES = 2_000
+"""Entries of a folder that its page lists."""
 FIRST_BATCH = 64
 MOST_INDEX = 10**12
 WARM_ROWS = 12
@@ -208,25 +214,35 @@ def place_of(folders: tuple[Path, ...], root: int, relative: str) -> Place:
 
 
 def listing(place: Place) -> list[tuple[str, str, str]]:
-    """(name, address, kind) of what a folder holds: folders first; hidden names are left out."""
+    """(name, address, kind) of what a folder holds: folders first, each by name; hidden names are left out."""
     found = []
-    for path in sorted(islice(place.path.iterdir(), 2_000), key=lambda p: (not p.is_dir(), p.name)):
-        if path.name.startswith(".") or not (path.is_dir() or path.is_file()):
-            continue
-        relative = f"{place.relative}/{path.name}".lstrip("/")
-        kind = ("data set" if (path / "manifest.json").is_file() else "folder") if path.is_dir() else "file"
-        found.append((path.name, Place(place.root, relative, path).url, kind))
+    with readable():
+        seen = (path for path in place.path.iterdir() if not path.name.startswith(".") and (path.is_dir() or path.is_file()))
+        for path in heapq.nsmallest(MOST_ENTRIES, seen, key=lambda p: (not p.is_dir(), p.name)):
+            relative = f"{place.relative}/{path.name}".lstrip("/")
+            kind = ("data set" if (path / "manifest.json").is_file() else "folder") if path.is_dir() else "file"
+            found.append((path.name, Place(place.root, relative, path).url, kind))
     return found
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """The system's refusal to read a place becomes an error that names no path: a visitor need not know where folders lie."""
+    try:
+        yield
+    except OSError as problem:
+        raise UsageError(f"this place cannot be read: {reason_of(problem)}.") from problem
 
 
 def file_rows(path: Path, family: str) -> tuple[Example | Problem, ...]:
     """The first rows of a released file, read as this family."""
-    return _file_rows(path, family, path.stat().st_mtime_ns)
+    with readable():
+        return _file_rows(path, family, path.stat().st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=8)
 def _file_rows(path: Path, family: str, _stamp: int) -> tuple[Example | Problem, ...]:
-    return tuple(islice(find_family(family).read(path), MOST_FILE_ROWS))
+    return tuple(islice(read_rows(find_family(family), path), MOST_FILE_ROWS))
 
 
 def judged(rows: tuple[Example | Problem, ...]) -> Iterator[tuple[int, str, Problem | None]]:
@@ -236,10 +252,7 @@ def judged(rows: tuple[Example | Problem, ...]) -> Iterator[tuple[int, str, Prob
             yield number, row.place, row
             continue
         place = str(row.meta.get("place", row.id))
-        try:
-            problems = row.validate()
-        except RecombineError as fault:
-            problems = [Problem("unjudged", str(fault))]
+        problems = judge(row.family, row)
         if not problems:
             yield number, place, None
         for problem in problems:

@@ -573,6 +573,14 @@ def answers_only(out: Path) -> dict[str, tuple[str | None, str | None]]:
 # --- power before money ----------------------------------------------------------------------------------------------
 
 
+def test_plan_eval_of_a_part_without_rows_is_a_clear_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("recombine.data.datasets.Dataset.__len__", lambda _: 0)
+    assert main(["plan-eval", "--detect", "3", "--family", "scan", "--split", "simple"]) == 2
+    assert "simple/test of scan has no rows to measure" in capsys.readouterr().err
+
+
 def test_plan_eval_says_rows_clusters_and_cost(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan-eval", "--detect", "3", "--power", "0.8", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)

@@ -338,10 +338,12 @@ def test_a_spreadsheet_runs_nothing(tmp_path: Path) -> None:
     folder = generate("scan", tmp_path / "data", split="length", part="test", size=20)
     answers = {e.id: Answer(e.id, e.answer) for e in recombine.load(folder.path)}
     files = write_figures(findings(evaluate(folder, {"=HYPERLINK(1)": answers, "b": answers})), tmp_path / "out")
-    for path in files:
-        if path.suffix == ".csv":
-            cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
-            assert not any(cell.startswith("=") for cell in cells)
+    tables = {path.name: path for path in files if path.suffix == ".csv"}
+    assert {"accuracy.csv", "comparison.csv", "dials.csv", "profile.csv", "statuses.csv"} <= set(tables)
+    for name, path in tables.items():
+        cells = [cell for row in csv.reader(path.read_text().splitlines()) for cell in row]
+        assert not any(cell.startswith("=") for cell in cells)
+        assert ("'=HYPERLINK(1)" in cells) is (name != "published.csv"), "the name is there, as a text"
 
 
 def test_exports_never_replace_foreign_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

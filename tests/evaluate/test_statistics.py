@@ -59,6 +59,35 @@ def test_clustered_error_agrees_with_statsmodels() -> None:
     assert found.high - found.low == pytest.approx(2 * scipy_stats.t.ppf(0.975, 39) * error, abs=1e-9)
 
 
+@pytest.mark.parametrize("groups", [12, 30, 1000])
+def test_clusters_that_score_alike_still_have_an_interval(groups: int) -> None:
+    """All clusters are (right, wrong). Up to 3 / groups of the clusters may be otherwise, which moves the mean by half of that."""
+    clusters = np.repeat(np.arange(groups), 2).tolist()
+    scores = [1.0, 0.0] * groups
+    found = st.interval(scores, clusters)
+    assert found.mean == 0.5
+    half = (found.high - found.low) / 2
+    assert 0.8 * 1.5 / groups < half < 1.3 * 1.5 / groups
+    gap = st.compare(scores, [0.0] * len(scores), clusters)
+    assert gap.high - gap.low == pytest.approx(2 * half, rel=0.1)
+    assert gap.p < 0.001
+
+
+def test_runs_that_always_differ_by_the_same_have_an_interval_and_a_p_value() -> None:
+    found = st.compare([1.0] * 12, [0.0] * 12, list(range(12)))
+    assert found.low < 1.0 < found.high
+    assert 0 < found.p < 0.001
+    same = st.compare([1.0] * 12, [1.0] * 12, list(range(12)))
+    assert same.low < 0 < same.high
+    assert same.p == 1.0
+
+
+def test_the_floor_leaves_intervals_near_the_ceiling_alone() -> None:
+    clusters = np.repeat(np.arange(100), 10).tolist()
+    found = st.interval([0.0] + [1.0] * 999, clusters)
+    assert found.design_effect == pytest.approx(1.0, abs=0.02)
+
+
 @pytest.mark.parametrize(("b", "c"), [(0, 0), (0, 1), (5, 2), (30, 12), (400, 390)])
 def test_mcnemar_agrees_with_statsmodels(b: int, c: int) -> None:
     expected = sm_mcnemar([[10, b], [c, 10]], exact=True).pvalue if b + c else 1.0

@@ -13,7 +13,7 @@ import pytest
 
 from recombine import kernels
 from recombine.core import Batch, Example
-from recombine.errors import BadOption, FileError, Infeasible, UsageError
+from recombine.errors import BadOption, FileError, Infeasible, UnknownName, UsageError
 from recombine.families.clutrr import CLUTRR, native, oracle, oracle_kernel, oracle_rules
 from recombine.families.clutrr.kinship import CODES, GENDER, NEUTRAL, RELATIONS, inverse, word
 from recombine.families.clutrr.language.names import NAMES, read_names
@@ -30,7 +30,7 @@ from recombine.families.clutrr.sound import generate as generating
 from recombine.families.clutrr.sound.balance import clauses, lowest, shares, spread, support
 from recombine.families.clutrr.sound.grammar import grammar
 from recombine.families.clutrr.sound.rules import ALL, NONE, compose_table, fits
-from recombine.families.clutrr.splits import HeldOut
+from recombine.families.clutrr.splits import HeldOut, HoldOut
 from recombine.jobs import make_job
 from recombine.keys import Stream
 
@@ -652,3 +652,11 @@ def test_noise_names() -> None:
 def test_release_has_about_as_many_rows_of_untrained_lengths_as_released(k: int, released: int) -> None:
     sizes = [CLUTRR.size(make_job(CLUTRR, "generalization_23", f"test_k{k}", "release", seed)) for seed in range(3)]
     assert abs(sum(sizes) / 3 - released) < 0.2 * released
+
+
+def test_the_first_unknown_word_of_a_rule_is_the_one_that_is_told() -> None:
+    """The message must not depend on the order of a set, which PYTHONHASHSEED changes."""
+    words = [f"word{number:02d}" for number in range(40)]
+    rule = HoldOut(pairs=tuple(zip(words[::2], words[1::2], strict=True))[::-1])
+    with pytest.raises(UnknownName, match="'word00'"):
+        rule.held_out(0.1)

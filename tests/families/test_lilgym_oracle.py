@@ -177,5 +177,7 @@ def test_a_new_split_is_a_rule_and_a_claim(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_pictures_of_the_oracle_are_scenes() -> None:
-    for box in difference.scatter_fillings(False):
-        Scene.of("scatter", box)
+    boxes = list(difference.scatter_fillings(False))
+    assert len(boxes) == difference.FILLINGS
+    for box in boxes:
+        assert len(Scene.of("scatter", box).items) == len(box)

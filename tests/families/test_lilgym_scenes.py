@@ -253,6 +253,16 @@ def test_answers_are_read_kindly_but_strictly() -> None:
             parse_edits(PAPER, text)
 
 
+@pytest.mark.parametrize("number", ["123", "12345", "99999999999999999999", "0" * 5_000])
+def test_every_number_of_an_edit_counts(number: str) -> None:
+    for text in (f"STOP {number}", f"REMOVE 160 20 {number}", f"ADD big yellow circle 160 {number} 20", f"REMOVE {number}"):
+        with pytest.raises(UsageError):
+            parse_edits(PAPER, text)
+    for text in (f"STOP {number}", f"REMOVE left {number}", f"ADD blue left {number}"):
+        with pytest.raises(UsageError):
+            parse_edits(Setting("tower"), text)
+
+
 def test_named_errors() -> None:
     def error(setting: Setting, scene: Scene, text: str) -> str:
         return episodes.edit_scene(setting, scene, parse_edits(setting, text)[0])[1]

@@ -156,6 +156,25 @@ def test_shares_are_exact_and_ids_unchanged() -> None:
         assert made[index].id == made.sources[source][row].id
 
 
+def test_a_small_weight_has_a_row_of_every_thousand() -> None:
+    made = recombine.mix({"scan": 1.5, "nacs": 1, "clutrr": 997.5}, size=1000, rows=5)
+    counts = Counter(made.sources[made.origin(i)[0]].family.NAME for i in range(1000))
+    assert counts == {"scan": 2, "nacs": 1, "clutrr": 997}
+
+
+def test_a_source_that_is_a_folder_is_cut_too(tmp_path: Path) -> None:
+    recombine.generate("scan", tmp_path / "d", split="simple", part="train", size=20)
+    made = recombine.mix({str(tmp_path / "d"): 1, "nacs": 1}, rows=5)
+    assert [len(source) for source in made.sources] == [5, 5]
+    assert len(made) == 10
+
+
+def test_a_source_without_rows_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recombine.data.datasets.Dataset, "__len__", lambda data: 0 if data.job.family == "nacs" else 3)
+    with pytest.raises(UsageError, match="'nacs' has no rows"):
+        recombine.mix({"scan": 1, "nacs": 1})
+
+
 def test_every_row_comes_once_before_any_comes_twice() -> None:
     made = recombine.mix({"scan": 1, "nacs": 1}, size=1500, rows=300)
     places = [made.origin(i) for i in range(1500)]

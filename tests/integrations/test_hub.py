@@ -137,3 +137,11 @@ def test_a_refusal_is_one_sentence(hub: Hub, rows: Path) -> None:
         push(rows, "lab/rows")
     with pytest.raises(UsageError, match="OWNER/NAME"):
         push(rows, "../../etc")
+
+
+def test_a_folder_in_a_store_is_refused_with_the_way_out(hub: Hub) -> None:
+    pytest.importorskip("fsspec")
+    recombine.generate("scan", "memory://pushed/rows", split="length", part="test", size=5)
+    with pytest.raises(UsageError, match="'memory://pushed/rows' is in an object store; copy the folder"):
+        push("memory://pushed/rows", "lab/rows")
+    assert not hub.made

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from recombine.core import Example
 from recombine.families.lilgym import LILGYM, native, program
 from recombine.families.lilgym.play.edits import Setting
 from recombine.families.lilgym.play.episodes import play
+from recombine.families.lilgym.scene import Item
 from recombine.jobs import make_job
 
 COUNTS = {
@@ -68,6 +71,11 @@ def test_known_faults_are_found(shared: Path, tmp_path: Path) -> None:
     assert flips.survey["initial states with every box order"] == 6 * 313
 
 
+def _contents(box: Sequence[Item]) -> tuple[tuple[int, ...], ...]:
+    """What lies in a box, wherever the box stands."""
+    return tuple((item.x, item.y, item.size, item.color, item.shape) for item in box)
+
+
 def test_official_splits_load(shared: Path) -> None:
     folder = str(shared / "lilgym")
     data = recombine.load("lilgym", split="tower_flipit", part="validation", files=folder)
@@ -76,7 +84,10 @@ def test_official_splits_load(shared: Path) -> None:
     assert data[0].validate() == []
     permuted = recombine.load("lilgym", split="scatter_flipit", part="validation", files=folder, permutations=True)
     assert len(permuted) == 6 * 313
-    assert sorted(permuted[0].world.boxes) == sorted(permuted[5].world.boxes) or permuted[0].world != permuted[5].world
+    boxes = [[_contents(box) for box in permuted[row].world.boxes] for row in range(6)]
+    assert len(set(boxes[0])) == 3, "three different boxes have six orders"
+    assert all(sorted(own) == sorted(boxes[0]) for own in boxes)
+    assert boxes == [list(order) for order in permutations(boxes[0])]
     assert len({permuted[k].meta["key"] for k in range(6)}) == 6
     scratch = make_job(LILGYM, "scatter_scratch", "train", options={"files": folder})
     assert scratch.stop == 1241

@@ -16,7 +16,7 @@ from recombine.serve.boards.base import MARK
 from recombine.serve.pages import judged
 
 SCATTER = "lilgym@2/sound+scene=scatter+start=scratch/random/test/0/000000"
-TOWER = "lilgym@2/sound+scene=tower+start=scratch/random/test/0/000000"
+TOWER = "lilgym@2/sound+start=scratch/random/test/0/000000"
 
 
 def _example(name: str, row: int = 3) -> Example:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 AXE = "RECOMBINE_AXE"
 """The variable that names the file `axe.min.js` of axe-core; the accessibility check is skipped without it."""
 SCATTER = "lilgym@2/sound+scene=scatter+start=scratch/random/test/0/000000"
-TOWER = "lilgym@2/sound+scene=tower+start=scratch/random/test/0/000000"
+TOWER = "lilgym@2/sound+start=scratch/random/test/0/000000"
 
 
 @pytest.fixture(scope="module")

@@ -218,6 +218,68 @@ def test_runs_stand_beside_the_worlds(client: Any, shelf: Path) -> None:
     assert visitor.get("/compare?data=0/../..&answers=0/good.jsonl").status_code == 404
 
 
+def test_runs_are_scored_as_in_a_report(client: Any, tmp_path: Path) -> None:
+    """A refusal is never right, whatever text stands beside it; an episode is played again and not read as a text."""
+    folder = generate("gscan", tmp_path / "data", split="compositional", part="test", size=6)
+    rows = list(recombine.load(folder.path))
+    episode = lambda row: {
+        "episode": {"sight": "text", "with_rules": False, "settings": {}, "replies": [row.answer.replace(",", ", "), "STOP"]}
+    }
+    write_answers(tmp_path / "acted.jsonl", [Answer(row.id, "-", None, episode(row)) for row in rows])
+    write_answers(tmp_path / "refused.jsonl", [Answer(row.id, row.answer, "refused") for row in rows])
+    write_answers(tmp_path / "few.jsonl", [Answer(rows[2].id, None), Answer(rows[3].id, rows[3].answer)])
+    visitor = client(folders=(tmp_path,))
+    files = "&".join(f"answers=0/{name}.jsonl" for name in ("acted", "refused", "few"))
+    page = _plain(visitor.get(f"/compare?data=0/data&{files}").text)
+    for line in ("acted: 6 of 6 right", "refused: 0 of 6 right", "few: 1 of 2 right"):
+        assert line in page
+    assert page.count("refused: refused") == 6
+    assert page.count("few: missing") == 1
+
+
+def test_folders_that_cannot_be_read_are_a_sentence(client: Any, shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    visitor, real = client(folders=(shelf,)), Path.iterdir
+    (shelf / "locked").mkdir()
+
+    def guarded(path: Path) -> Any:
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "iterdir", guarded)
+    page = visitor.get("/files/0/locked")
+    assert (page.status_code, "this place cannot be read: Permission denied." in page.text) == (404, True)
+    assert str(shelf) not in page.text
+    assert "0/data" in visitor.get("/compare").text
+
+
+def test_a_long_folder_shows_its_first_entries_by_name(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MOST_ENTRIES", 4)
+    for name in ("z", "b", "y", "a", "x"):
+        (shelf / f"{name}.txt").write_text("")
+    names = [name for name, _, _ in sources.listing(sources.place_of((shelf,), 0, ""))]
+    assert names == ["data", "a.txt", "b.txt", "bad.jsonl"]
+
+
+def test_a_hostile_file_is_no_fault_of_the_server(client: Any, shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a family's reader or oracle does not foresee is a finding about the file."""
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("division by zero")
+
+    scan, visitor = family("scan"), client(folders=(shelf,))
+    for name in ("validate", "explain"):
+        monkeypatch.setattr(type(scan), name, fails)
+    listed = visitor.get("/files/0/tasks.txt?as=scan")
+    assert (listed.status_code, "ZeroDivisionError" in listed.text) == (200, True)
+    row = visitor.get("/files/0/tasks.txt?as=scan&row=0&show=1")
+    assert (row.status_code, "cannot be shown as scan: ZeroDivisionError" in row.text) == (404, True)
+    monkeypatch.setattr(type(scan), "read", fails)
+    (shelf / "other.txt").write_text("IN: jump OUT: I_JUMP\n")
+    unread = visitor.get("/files/0/other.txt?as=scan")
+    assert (unread.status_code, "the rest of the file cannot be read" in unread.text) == (200, True)
+
+
 def test_a_changed_example_is_saved_over_the_network(client: Any, code: Code) -> None:
     visitor = client()
     address = "/change/" + make_job(family("reascan")).id(3)

@@ -112,6 +112,51 @@ def test_strange_addresses(url: str) -> None:
         generate("scan", url, **WORDS)
 
 
+def test_a_store_without_marks_gives_no_stale_rows(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a store says neither a digest nor a time, an object that was replaced may have its old size."""
+    real = type(memory).info
+    bare = lambda system, path, **more: {k: v for k, v in real(system, path, **more).items() if k in ("name", "size", "type")}
+    monkeypatch.setattr(type(memory), "info", bare)
+    generate("scan", "memory://data/x", **WORDS)
+    generate("scan", "memory://data/y", **WORDS, seed=1)
+    first, other = ([row.answer for row in recombine.load(f"memory://data/{name}", part="test")] for name in "xy")
+    assert first != other
+    assert recombine.load("memory://data/x", part="test")[3].answer == first[3]
+    for number in range(3):
+        name = f"length/test-0000{number}-of-00003.parquet"
+        memory.pipe_file(f"/data/x/{name}", memory.cat_file(f"/data/y/{name}"))
+    assert [recombine.load("memory://data/x", part="test")[row].answer for row in range(60)] == other
+
+
+@pytest.mark.parametrize("marks", [{"ETag": "a"}, {"updated": 1}, {"etag": None, "mtime": 2.5}, {}])
+def test_the_stamp_of_an_object_changes_with_it(memory: Any, monkeypatch: pytest.MonkeyPatch, marks: dict[str, Any]) -> None:
+    found: dict[str, Any] = {"size": 3, **marks}
+    monkeypatch.setattr(type(memory), "info", lambda *_, **__: found)
+    place = Remote.of("memory://data/z")
+    stamp = place.stat()
+    assert (place.stat() == stamp) is bool(marks)
+    found = {"size": 3, **{name: value and f"{value}, another" for name, value in marks.items()}}
+    assert place.stat() != stamp
+
+
+def test_errors_of_an_upload_are_told_of_their_own_place(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the caller's code raises is the caller's, and a missing bucket is not a fault of the folder for scratch files."""
+    from recombine.files import writing
+
+    with pytest.raises(OSError, match="of the caller") as caught, writing(Remote.of("memory://data/u")):
+        raise OSError("an error of the caller")
+    assert not isinstance(caught.value, FileError)
+    assert not Remote.of("memory://data/u").exists()
+
+    def no_bucket(*_: Any, **__: Any) -> None:
+        raise FileNotFoundError(2, "The specified bucket does not exist")
+
+    monkeypatch.setattr(type(memory), "pipe_file", no_bucket)
+    message = "cannot write 'memory://data/u': The specified bucket does not exist"
+    with pytest.raises(FileError, match=message), writing(Remote.of("memory://data/u")) as stream:
+        stream.write(b"x")
+
+
 def test_the_command_line(memory: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = "memory://data/e"
     assert main(["generate", "scan", "--split", "length", "--size", "30", "--out", url]) == 0

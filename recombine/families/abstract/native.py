@@ -46,7 +46,7 @@ def read(family: Family, path: Path) -> Iterator[Example | Problem]:
     """The tasks of a file; a Problem for each that is not made of our objects. Files are judged as `release`."""
     value = read_json(path)
     tasks = {path.stem: value} if isinstance(value, dict) and {"train", "test"} <= set(value) else value
-    if not isinstance(tasks, dict):
+    if not isinstance(tasks, dict) or not tasks:
         yield Problem("unreadable", "the file holds no ARC task", place=path.name)
         return
     for name, task in tasks.items():

@@ -54,7 +54,7 @@ class HoldOut:
             return HeldOut()
         if not self.pairs:
             return HeldOut(mark=round(fraction * RANKS))
-        for word in {word for pair in self.pairs for word in pair} - set(CODES):
+        for word in sorted({word for pair in self.pairs for word in pair} - set(CODES)):
             raise UnknownName("relation", word, CODES)
         return HeldOut(pairs=frozenset((CODES[a], CODES[b]) for a, b in self.pairs), from_k=2)
 

@@ -32,6 +32,9 @@ PART_FILES = {"train": "train", "validation": "dev", "test": "test"}
 def read(path: Path) -> Iterator[Example | Problem]:
     """The examples of a lilGym file or an NLVR file, each with its place; a Problem for a record that is none."""
     for place, record in records(path):
+        if isinstance(record, Problem):
+            yield record
+            continue
         try:
             yield example_of(record, place, _kind_of(path, record))
         except RecombineError as problem:
@@ -39,12 +42,15 @@ def read(path: Path) -> Iterator[Example | Problem]:
 
 
 def records(path: Path) -> Iterator[tuple[str, Any]]:
-    """(place, record) of a file: an object of records by key, a list of records, or one record per line."""
+    """(place, record) of a file: an object of records by key, a list of records, or one record per line.
+
+    A line that is not JSON gives a Problem in place of its record.
+    """
     text = files.read_text(path, 1 << 30)
     if _is_lines(text):
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):  # a sentence may hold other line ends, such as U+2028
             if line.strip():
-                yield f"line {number}", files.parse_json(line, f"line {number} of {path.name}")
+                yield f"line {number}", _record_of(line, f"line {number}", path.name)
         return
     document = files.parse_json(text, path.name)
     if isinstance(document, dict):
@@ -53,6 +59,14 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{number}]", record) for number, record in enumerate(document))
     else:
         raise FileError(f"{shown(str(path))} holds neither lilGym records by key nor NLVR records by line.")
+
+
+def _record_of(line: str, place: str, name: str) -> Any:
+    """The record that a line holds, or the Problem of a line that is not JSON."""
+    try:
+        return files.parse_json(line, f"{place} of {name}")
+    except FileError as problem:
+        return Problem("malformed", str(problem), place=place)
 
 
 def _is_lines(text: str) -> bool:
@@ -198,6 +212,8 @@ def _part_rows(job: Job, options: Mapping[str, Option]) -> list[tuple[Example, t
 
 
 def _official_example(record: Any, place: str, kind: Kind, path: Path) -> Example:
+    if isinstance(record, Problem):
+        raise FileError(record.text)
     try:
         return example_of(record, place, kind)
     except UsageError as problem:

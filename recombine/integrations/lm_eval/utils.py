@@ -9,6 +9,7 @@ from typing import Any
 
 from recombine.data.datasets import load as load_rows
 from recombine.evaluate.prompts import Prompter
+from recombine.integrations import first_rows
 from recombine.scorer import Scorer
 
 _SCORER = Scorer()
@@ -21,7 +22,7 @@ def load(
     """The documents of a task, by the `metadata` of its file and of the command line. `family` may be a folder."""
     import datasets
 
-    rows = load_rows(family, split, part, seed=int(seed), size=int(size))
+    rows = first_rows(family, split, part, int(seed), int(size))
     train = load_rows(family, split, "train", seed=int(seed)) if shots else ()
     prompter = Prompter(rows.family, style, sight, int(shots), train=train)  # type: ignore[arg-type]
     made = []

@@ -35,6 +35,8 @@ STEP_COST = 0.1
 """What each edit costs (the paper's δ)."""
 MAX_ANSWER = 20_000
 """Longest text, in characters, that `parse_edits` reads."""
+MOST_DIGITS = 4
+"""Digits of the longest number in an edit; a coordinate has three."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def _parsed(setting: Setting, line: str) -> Edit:
     words = [word.lower() for word in _WORDS.findall(line)]
     rest = _WORDS.sub("", line).strip(" \t\r,().:-")
     known: dict[str, int] = {}
-    numbers = [int(word) for word in words if word.isdigit() and len(word) <= 4]
+    numerals = [word for word in words if word.isdigit()]
     verbs = [word.upper() for word in words if word in ("stop", "add", "remove")]
     for word in words:
         if word.isdigit() or word in _FILL or word.upper() in verbs:
@@ -172,6 +174,10 @@ def _parsed(setting: Setting, line: str) -> Edit:
         if not name or name in known:
             raise UsageError(f"{shown(line.strip())} is no edit: {shown(word)} is unknown or too much there.")
         known[name] = code
+    for word in numerals:
+        if len(word) > MOST_DIGITS:
+            raise UsageError(f"{shown(line.strip(), 80)} is no edit: {shown(word, 40)} has more than {MOST_DIGITS} digits.")
+    numbers = [int(word) for word in numerals]
     if rest.strip(" \t\r,().:-") or len(verbs) != 1:
         raise UsageError(f"{shown(line.strip())} is no edit; write STOP, ADD … or REMOVE …")
     if setting.kind == "scatter" and verbs[0] != "STOP":
