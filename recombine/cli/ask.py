@@ -15,6 +15,7 @@ import argparse
 import json
 import shlex
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recombine.cli.printing import print_json, print_table, progress, say
@@ -343,7 +344,7 @@ def _say_more(outcome: Outcome, is_acting: bool) -> None:
         shown_ones = [k for k in outcome.passes if k in (1, 2, 5, 10, 20, 50, 100) or k == outcome.samples]
         say("pass@k: " + ", ".join(f"{k}: {outcome.passes[k]:.1%}" for k in shown_ones))
     if outcome.majority is not None:
-        say(f"the commonest of {outcome.samples} answers: {outcome.majority:.1%} right (answers in majority.jsonl)")
+        say(f"the commonest of {outcome.samples} answers: {outcome.majority:.1%} right (answers in vote.jsonl)")
     if outcome.per_right:
         units = {"tokens_in": "tokens read", "tokens_out": "tokens written", "tokens_reasoning": "tokens of reasoning"}
         told = [f"{value:,.0f} {units[name]}" for name, value in outcome.per_right.items() if name in units]
@@ -358,10 +359,12 @@ def _say_next(asked: Asked, outcome: Outcome, arguments: argparse.Namespace) -> 
     answers, report = (shlex.quote(f"{arguments.out}{end}") for end in ("/answers.jsonl", "-report"))
     data, only = arguments.family, f" --rows {answers}" if arguments.size else ""
     if arguments.family in FAMILIES:
-        from recombine.data.generate import generate
+        from recombine.data.generate import generate, remove
 
         job, data, only = asked.rows.job, f"{arguments.out}/data", ""
         words: dict[str, Any] = {"recipe": job.recipe, "options": options_of(arguments), "size": arguments.size}
+        if Path(data).exists():  # of an earlier start, perhaps of another size
+            remove(data)
         generate(arguments.family, data, split=job.split, part=job.part, seed=job.seed, **words)
     say(f"answers: {answers}")
     if outcome.unanswered == outcome.rows:

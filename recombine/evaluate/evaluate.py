@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from recombine.abilities import Answering
-from recombine.core import Example
+from recombine.core import Example, Family
 from recombine.data.datasets import Dataset
 from recombine.data.folders import Folder, open_folder
 from recombine.data.plan import plan_part
@@ -120,9 +120,11 @@ def evaluate(
     `rows` restricts everything to these ids, `where` to the rows that a predicate over the family's facets is true of.
     """
     folder = data if isinstance(data, Folder) else open_folder(data)
-    if rows is None and where is None:
-        for name, given in answers.items():
-            _check_ids(name, [i for i in given if not _holds(folder, i)], str(folder.path))
+    for name, given in answers.items():
+        _check_name(name, folder.family)
+        _check_ids(f"{name} answers", [i for i in given if not _holds(folder, i)], str(folder.path))
+    if rows is not None:
+        _check_ids("the rows to score name", [i for i in rows if not _holds(folder, i)], str(folder.path))
     runs: list[Run] = []
     names: set[str] = set()
     absent: dict[str, list[str]] = {}
@@ -167,8 +169,13 @@ def evaluate_all(data: Sequence[str | Path | Folder], answers: Mapping[str, Mapp
     places = ", ".join(str(folder.path) for folder in folders)
     owners = _owners(folders)
     for name, given in answers.items():
-        _check_ids(name, [i for i in given if i.rpartition("/")[0] not in owners], places)
-    found = [evaluate(folder, _own(number, owners, answers), **words) for number, folder in enumerate(folders)]
+        _check_ids(f"{name} answers", [i for i in given if i.rpartition("/")[0] not in owners], places)
+    rows: Set[str] | None = words.pop("rows", None)
+    _check_ids("the rows to score name", [i for i in rows or () if i.rpartition("/")[0] not in owners], places)
+    found = [
+        evaluate(folder, _own(number, owners, answers), rows=None if rows is None else _rows_of(number, owners, rows), **words)
+        for number, folder in enumerate(folders)
+    ]
     joined = join_evaluations(found)
     if words.get("where") is not None and not joined.runs:
         raise UsageError(f"no row of {places} fits the predicate {shown(words['where'])}, or no run answers one that does.")
@@ -185,6 +192,11 @@ def _own(number: int, owners: Mapping[str, int], answers: Mapping[str, Mapping[s
     return {
         name: {k: v for k, v in given.items() if owners.get(k.rpartition("/")[0]) == number} for name, given in answers.items()
     }
+
+
+def _rows_of(number: int, owners: Mapping[str, int], rows: Set[str]) -> set[str]:
+    """The ids that belong to one folder."""
+    return {identifier for identifier in rows if owners.get(identifier.rpartition("/")[0]) == number}
 
 
 def planned_rows(
@@ -266,10 +278,17 @@ def _split_part(name: str) -> tuple[str | None, str]:
     return (split, part) if slash else (None, split)
 
 
-def _check_ids(name: str, strange: Sequence[str], place: str) -> None:
-    """Answers to rows that are not there are an error."""
+def _check_name(name: str, family: Family) -> None:
+    """A run that is called like a built-in answerer would take its place in the report."""
+    own: Sequence[str] = list(family.ANSWERERS) if isinstance(family, Answering) else []
+    if name in (*ANSWERERS, *own) or name.startswith(SHORTCUT):
+        raise UsageError(f"a run may not be called {shown(name)}, as a built-in answerer is; name it: --answers mine=FILE.")
+
+
+def _check_ids(who: str, strange: Sequence[str], place: str) -> None:
+    """Ids of rows that are not there are an error."""
     if strange:
-        text = f"{name} answers {len(strange):,} ids that are not in {shown(place)}, the first is {shown(strange[0])}."
+        text = f"{who} {len(strange):,} ids that are not in {shown(place)}, the first is {shown(strange[0])}."
         raise UsageError(f"{text} Were they made for another seed, size or version?")
 
 

@@ -5,7 +5,7 @@ requests.jsonl   one line before each request: what it may cost at most, so that
 replies.jsonl    one line per reply, written to disk before the reply is read; a half-written last line is dropped
 answers.jsonl    what `recombine evaluate` reads, made anew from all replies whenever the run ends
 lenient.jsonl    the same replies as a generous reader takes them
-majority.jsonl   the commonest answer to each row, where there are several samples
+vote.jsonl       the commonest answer to each row, where there are several samples
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from recombine.files import (
 from recombine.schemas import Shape, anything, check, mapping, number, optional, record, text, whole
 
 RUN, REQUESTS, REPLIES = "run.json", "requests.jsonl", "replies.jsonl"
-ANSWERS, LENIENT, MAJORITY = "answers.jsonl", "lenient.jsonl", "majority.jsonl"
+ANSWERS, LENIENT, VOTE = "answers.jsonl", "lenient.jsonl", "vote.jsonl"
 """The files of answers: the first sample read strictly, the same read leniently, and the commonest answer of several samples."""
 MOST_TOKENS = 1 << 50
 _ID = text(2_000)
@@ -123,7 +123,7 @@ def open_journal(out: str | Path, asked: Mapping[str, Any], notes: Mapping[str, 
     """
     folder = own_folder(out, RUN_FOLDER)
     with held(inside(folder, "lock"), f"{shown(str(out))} is in use by another process; wait for it to end."):
-        sweep(folder, (RUN, ANSWERS, LENIENT, MAJORITY).__contains__)
+        sweep(folder, (RUN, ANSWERS, LENIENT, VOTE).__contains__)
         if not inside(folder, RUN).is_file():
             write_json(folder / RUN, {"asked": dict(asked), **notes})
         _check_same(folder, asked)

@@ -12,7 +12,7 @@ from typing import Any
 from recombine.core import Example
 from recombine.evaluate.acting import Acting, played_so_far, turn_key
 from recombine.evaluate.answers import Answer, write_answers
-from recombine.evaluate.journal import ANSWERS, LENIENT, MAJORITY
+from recombine.evaluate.journal import ANSWERS, LENIENT, VOTE
 from recombine.evaluate.replies import parse_leniently, parse_reply
 from recombine.files import remove_own
 
@@ -115,10 +115,10 @@ def judge(rows: Iterable[Example], replies: Mapping[str, Mapping[str, Any]], sam
     write_answers(folder / LENIENT, loose)
     passes: dict[int, float] = {}
     if counts:
-        write_answers(folder / MAJORITY, chosen)
+        write_answers(folder / VOTE, chosen)
         passes = {k: sum(pass_at(samples, c, k) for c, _ in counts) / len(counts) for k in range(1, samples + 1)}
     else:  # an earlier start with several samples may have left votes that these samples do not give
-        remove_own(folder, MAJORITY.__eq__)
+        remove_own(folder, VOTE.__eq__)
     voted_mean = sum(value for _, value in counts) / len(counts) if counts else None
     return Judged(dict(statuses.most_common()), _mean(means), _mean(lenient_means), passes, voted_mean, right)
 

@@ -101,7 +101,8 @@ def pool(a: str, b: str, strata: Mapping[str, Stratum], confidence: float = 0.95
     difference = sum(differences) / sets
     half = t_quantile(0.5 + confidence / 2, df) * error
     p = t_tail(difference / error, df)
-    return Pooled(a, b, difference, difference - half, difference + half, p, df, tuple(used), ahead, behind, tuple(left_out))
+    low, high = max(-1.0, difference - half), min(1.0, difference + half)
+    return Pooled(a, b, difference, low, high, p, df, tuple(used), ahead, behind, tuple(left_out))
 
 
 def _influence(gap: Floats, labels: Sequence[str]) -> tuple[float, list[str], Floats]:

@@ -204,7 +204,7 @@ def compare(a: Sequence[float], b: Sequence[float], clusters: Sequence[Any], con
         spread = max(LEAST_SPREAD, float(((sums - sizes * mean) ** 2).sum()))
         error = math.sqrt(groups / (groups - 1) * spread) / rows
         quantile = t_quantile(0.5 + confidence / 2, groups - 1)
-        low, high = mean - quantile * error, mean + quantile * error
+        low, high = max(-1.0, mean - quantile * error), min(1.0, mean + quantile * error)
         p = t_tail(mean / error, groups - 1)
     return Comparison(mean, low, high, p, only_a, only_b, mcnemar(only_a, only_b), rows, groups)
 

@@ -66,7 +66,7 @@ def test_samples_are_counted_and_voted(server: Any, tmp_path: Path) -> None:
     # eight questions in the order row 1, row 2, row 1, …: question 0 and question 4 are wrong, both of row 1
     assert outcome.passes == {1: pytest.approx(0.75), 2: pytest.approx((1 - 1 / 6 + 1) / 2), 3: 1.0, 4: 1.0}
     assert outcome.mean == 0.5 and outcome.majority in (0.5, 1.0)
-    votes = [json.loads(line) for line in (tmp_path / "r" / "majority.jsonl").read_text().splitlines()]
+    votes = [json.loads(line) for line in (tmp_path / "r" / "vote.jsonl").read_text().splitlines()]
     assert sorted(row["votes"] for row in votes) == [2, 4]
     assert outcome.per_right["tokens_out"] == pytest.approx(80 / 6)
     assert outcome.per_right["cost"] == pytest.approx(outcome.cost / 6)
@@ -110,11 +110,11 @@ def test_votes_of_more_samples_do_not_stay(server: Any, tmp_path: Path) -> None:
     ask(asked, endpoint, tmp_path / "r", caps=Caps(), price=FREE)
     (tmp_path / "r" / "data").mkdir()
     for place in (tmp_path / "r", tmp_path / "r" / "data"):
-        (place / "majority.jsonl").write_text("{}")
+        (place / "vote.jsonl").write_text("{}")
     one, again = _asked(server, 2)
     assert ask(one, again, tmp_path / "r", caps=Caps(), price=FREE).majority is None
-    assert not (tmp_path / "r" / "majority.jsonl").exists()
-    assert (tmp_path / "r" / "data" / "majority.jsonl").exists(), "it is not ours"
+    assert not (tmp_path / "r" / "vote.jsonl").exists()
+    assert (tmp_path / "r" / "data" / "vote.jsonl").exists(), "it is not ours"
 
 
 def test_seed_zero_is_an_exam_too(server: Any, tmp_path: Path) -> None:

@@ -81,6 +81,25 @@ def _answers(folder: Path, **change: str | None) -> dict[str, Answer]:
     return {example.id: Answer(example.id, change.get("answer", example.answer), change.get("status")) for example in data}
 
 
+@pytest.mark.parametrize("name", ["majority", "oracle", "shortcut:after_as_and"])
+def test_a_run_does_not_take_the_name_of_a_baseline(folder: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="as a built-in answerer is"):
+        evaluate(folder, {name: _answers(folder)})
+
+
+def test_rows_to_score_that_do_not_exist_are_named(folder: Path) -> None:
+    good = _answers(folder)
+    known = next(iter(good))
+    for evaluated in (
+        lambda rows: evaluate(folder, {"m": good}, rows=rows),
+        lambda rows: evaluate_all([folder], {"m": good}, rows=rows),
+    ):
+        assert len(evaluated({known}).runs[0].records) == 1
+        for strange in (known[:-1] + "x", known.replace("length", "simple")):
+            with pytest.raises(UsageError, match="the rows to score name 1 ids that are not in"):
+                evaluated({known, strange})
+
+
 def test_two_runs_are_compared(folder: Path, tmp_path: Path) -> None:
     good = _answers(folder)
     bad = {key: Answer(key, "I_WALK") if i % 2 else answer for i, (key, answer) in enumerate(good.items())}
