@@ -71,7 +71,7 @@ class AdditiveSeeds:
         return {"question": f"What is {self.seed + index} + 1?", "answer": str(self.seed + index + 1), "metadata": {}}
 
 
-@pytest.mark.parametrize(("family", "text"), [("scan", ""), ("lilgym", "{}"), ("abstract", "{}")])
+@pytest.mark.parametrize(("family", "text"), [("scan", ""), ("lilgym", "{}")])
 def test_a_file_without_rows_is_no_success(family: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "nothing"
     file.write_text(text)

@@ -208,7 +208,7 @@ class KinshipMachine:
                 raise FileError(f"{shown(str(path))} is no kinship machine: {name} must have the shape {shape}.")
         try:
             config = KinshipMachineConfig(**header["config"])
-            return cls(config, header["relations"], header["words"], {name: arrays[name] for name in wanted})
+            return cls(config, header["relations"], header["words"], {name: arrays[name].astype(np.float32) for name in wanted})
         except TypeError as problem:
             raise FileError(f"{shown(str(path))} is no kinship machine: {str(problem)[:200]}.") from None
 

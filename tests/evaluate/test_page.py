@@ -159,8 +159,12 @@ def _told(runs: dict[str, tuple[float, float | None]]) -> str:
 
 
 def test_the_headline_claims_no_more_than_the_figures() -> None:
-    assert _told({"m": (0.0, 1e-17), "majority": (0.0, 0.0)}).endswith("above every simple baseline (careless readers apart) in 0 of 1 set.")
-    assert _told({"m": (0.4, 0.3), "majority": (0.0, 0.0)}).endswith("above every simple baseline (careless readers apart) in 1 of 1 set.")
+    assert _told({"m": (0.0, 1e-17), "majority": (0.0, 0.0)}).endswith(
+        "above every simple baseline (careless readers apart) in 0 of 1 set."
+    )
+    assert _told({"m": (0.4, 0.3), "majority": (0.0, 0.0)}).endswith(
+        "above every simple baseline (careless readers apart) in 1 of 1 set."
+    )
     few = _told({"m": (0.9, None), "majority": (0.0, None)})
     assert "Too few clusters for an interval" in few and "0 of 1" not in few
 

@@ -153,7 +153,10 @@ def test_tables_take_templates_and_figures_are_plots(tmp_path: Path) -> None:
     assert notes == ["stories worded with the user's template file"]
     with pytest.raises(UsageError, match="templates words CLUTRR"):
         _prepared(TABLES["nacs-table1"], Wish("nacs-table1", templates=str(file)))
-    records = [{"row": "GAT", "column": f"k = {k}", "mean": 90.0 - k, "deviation": 2.0} for k in (2, 3, 4)]
+    records = [
+        {"row": "GAT", "column": f"k = {k}", "mean": 90.0 - k, "deviation": 2.0, "seeds": [88.0 - k, 92.0 - k]}
+        for k in (2, 3, 4)
+    ]
     assert plot("Figure 5", "k", records).count("<circle") == 3
     assert "20 %" in TABLES["clutrr-figure6"].note("")
     assert "built-in grammar" in TABLES["nacs-table8"].note("")
