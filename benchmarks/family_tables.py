@@ -118,6 +118,10 @@ OURS_REASCAN = {
 """Column -> the middle of the files' names; a column without a file is left out."""
 
 
+LONGER: dict[str, Any] = {"rows": 1_200_000}
+"""On grids of 12 the set machine visits three times as many rows."""
+
+
 def reascan() -> str:
     """ReaSCAN: the parts of its Table 3."""
     lines = []
@@ -127,10 +131,10 @@ def reascan() -> str:
         path = measure.split(".")
         trained = [told(scores(pattern, part, path), False) for pattern in ours.values()]
         machine = [_set_machine("reascan", recipe, test, {}) for recipe in ("release", "sound")]
-        machine.append(_set_machine("reascan", "sound", test, {}, grid=12))
+        machine += [_set_machine("reascan", recipe, test, LONGER, grid=12) for recipe in ("release", "sound")]
         lines.append([name, *(paper.replace("±", " ± ") for paper in (mlstm, gcn)), *trained, *machine])
     heads = ["part", "M-LSTM, published", "GCN-LSTM, published", *ours]
-    return table([*heads, "set machine, release", "sound", "sound, grid 12"], lines)
+    return table([*heads, "set machine, release", "sound", "release, grid 12", "sound, grid 12"], lines)
 
 
 def _reascan_tests() -> tuple[str, ...]:
