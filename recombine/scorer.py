@@ -127,6 +127,8 @@ class Scorer:
         self._rows, self._verdicts = _Cache(self.most_rows), _Cache(4 * self.most_rows)
         self._misses, self._held, self._folders = _Cache(self.most_rows), {}, []
         listed = [self.source] if isinstance(self.source, str | Path) else list(self.source or ())
+        if not listed and self.source is not None:
+            raise UsageError("the source is empty, so there is no row to score; leave it out for any row of any family.")
         families = set[str]()
         for one in listed:
             if isinstance(one, Example):

@@ -70,8 +70,8 @@ class Run:
 
     @property
     def answered(self) -> int:
-        """How many rows got an answer, or at least a reply."""
-        return sum(record.status != "missing" for record in self.records)
+        """How many rows got an answer, or at least a reply; a request that failed is none."""
+        return sum(record.status not in ("missing", "error") for record in self.records)
 
     @property
     def is_acted(self) -> bool:
