@@ -34,7 +34,7 @@ HELD_PLACES = frozenset({"wall", "near_wall", "no_wall"})
 LONG = {"tower": 20, "scatter": 15}
 """Words from which on a statement is long."""
 LENGTH, WORDING = "length", "wording"
-DEEP = {"tower": 3, "scatter": 2}
+DEEP = 3
 """Depth of nested quantifiers from which on a statement is deep."""
 
 
@@ -53,7 +53,7 @@ def has_held_quantifier_relation(statement: Statement) -> bool:
 
 def is_deep(statement: Statement) -> bool:
     """Whether its quantifiers are nested so deeply that the statement belongs to the test part."""
-    return statement.depth >= DEEP[statement.kind]
+    return statement.depth >= DEEP
 
 
 def is_long(statement: Statement) -> bool:
@@ -185,7 +185,7 @@ SPLITS: dict[str, Split] = {
         ),
         embedded(
             "depth",
-            "Quantifiers nested more deeply than in training: three deep in TOWER (training: one and two), two deep in SCATTER (one).",
+            "Quantifiers nested three deep, as in a box with items that touch others. Training has one and two deep, so it has every word.",
             "composition", is_deep, "Statements with shallower nesting.", "Statements with the deepest nesting.",
         ),
         embedded(

@@ -39,7 +39,7 @@ from recombine.predicates.judge import holds as satisfies
 
 COLORS = {"yellow": 0, "black": 1, "blue": 2}
 LONG_WORDS = {"tower": 20, "scatter": 15}
-DEEP = {"tower": 3, "scatter": 2}
+DEEP = 3
 
 
 # --- what a meaning speaks of ----------------------------------------------------------------------------------------
@@ -124,9 +124,9 @@ def _is_held_relation(relation: str, example: Example) -> bool:
     return relation in ("directly above", "above", "in the same box")
 
 
-def _deep(meaning: Meaning, example: Example) -> bool:
-    """Quantifiers nested three deep in TOWER, two deep in SCATTER."""
-    return depth(meaning) >= DEEP[example.inputs["scene"]]
+def _deep(meaning: Meaning, _example: Example) -> bool:
+    """Quantifiers nested three deep."""
+    return depth(meaning) >= DEEP
 
 
 def _long(_meaning: Meaning, example: Example) -> bool:
