@@ -136,6 +136,16 @@ def test_the_reward_function_of_openrlhf(rows: Path) -> None:
     assert found["rewards"].tolist() == [1.0, 0.0] and found["extra_logs"]["answered"].tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    "tail", ["<|im_end|>", "<|im_end|>\n", "</s>", "<|eot_id|><|eot_id|>", "<end_of_turn>\n<pad><pad>", "<｜end▁of▁sentence｜>"]
+)
+def test_openrlhf_decodes_with_special_tokens(tail: str, rows: Path) -> None:
+    pytest.importorskip("torch")
+    example = recombine.load(rows)[0]
+    queries = [f"<pad><pad>ask\nAnswer: {said}{tail}" for said in (example.answer, "stay")]
+    assert openrlhf.reward_func(queries, ["ask\n"] * 2, [example.id] * 2)["rewards"].tolist() == [1.0, 0.0]
+
+
 def test_missing_and_wrong_versions_name_the_command() -> None:
     with pytest.raises(MissingLibrary, match=r'pip install "recombine\[mcp\]"'):
         need("no-such-package", "mcp", "1", "2")
