@@ -22,15 +22,15 @@ from recombine.integrations.inspect import TASKS
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def said(text: str) -> ModelOutput:
-    out = ModelOutput.from_content("mockllm/model", text)
+def said(text: str, stop: Any = "stop") -> ModelOutput:
+    out = ModelOutput.from_content("mockllm/model", text, stop_reason=stop)
     out.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     return out
 
 
-def run(task: Any, reply: Any, tmp_path: Path) -> Any:
+def run(task: Any, reply: Any, tmp_path: Path, **limits: int) -> Any:
     model = get_model("mockllm/model", custom_outputs=reply)
-    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_connections=1)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_connections=1, **limits)
     assert log.status == "success", log.error
     return read_eval_log(log.location)
 
@@ -90,6 +90,23 @@ def test_an_episode_is_solved_action_by_action(name: str, tmp_path: Path) -> Non
     (sample,) = log.samples
     assert log.results.scores[0].metrics["accuracy"].value == 1.0
     assert sample.scores["solved"].metadata["turns"] == len(plan)
+
+
+@pytest.mark.parametrize("limits", [{"message_limit": 4}, {"token_limit": 3}])
+def test_an_episode_that_a_limit_ends_is_not_solved(limits: dict[str, int], tmp_path: Path) -> None:
+    log = run(TASKS["reascan"](size=1, multi_turn=True), lambda *_: said("turn left"), tmp_path, **limits)
+    found = log.samples[0].scores["solved"]
+    assert found.value == "I" and found.answer == "not_solved" and found.metadata["turns"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("stop", "status"), [("max_tokens", "truncated"), ("model_length", "truncated"), ("content_filter", "refused")]
+)
+def test_a_reply_that_was_cut_is_not_read(stop: str, status: str, tmp_path: Path) -> None:
+    row = recombine.load("scan", size=1)[0]
+    log = run(TASKS["scan"](size=1), lambda *_: said(f"Answer: {row.answer}", stop), tmp_path)
+    found = log.samples[0].scores["proved"]
+    assert found.value == "I" and found.metadata["reply"] == status
 
 
 def test_families_without_episodes_are_refused() -> None:
