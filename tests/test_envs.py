@@ -465,6 +465,7 @@ def test_unusual_uses_of_vectors_are_typed_errors(name: str) -> None:
         {"data": "/nowhere.json"},
         {"data": 3},
         {"permutations": True},
+        {"stop_forcing": "no"},
         {"instances": 3},
     ],
 )

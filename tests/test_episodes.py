@@ -249,6 +249,8 @@ def test_mistakes_of_the_caller_are_clear_errors() -> None:
         Episode("recombine/GSCAN-v0", horizn=3)
     with pytest.raises(RecombineError, match="horizon"):
         Episode("recombine/TowerScratch-v0", horizon=0)
+    with pytest.raises(UsageError, match="stop_forcing is 'false'"):
+        Episode("recombine/TowerScratch-v0", stop_forcing="false")
     with pytest.raises(UsageError, match="index"):
         Episode("recombine/GSCAN-v0", index=-1)
     truth = next(e for e in rows("lilgym", 50, task="truth") if e.meta["task"] == "truth")

@@ -269,8 +269,7 @@ DEFAULTS: Arguments = {
 def make_engine(kind: Kind, start: Start, compiled: bool | None, given: Arguments) -> LilGymEngine:
     """The engine behind an environment, with the default of every argument that is not given."""
     asked = completed(DEFAULTS, given)
-    forced = bool(asked["stop_forcing"])
-    setting = Setting(kind, asked["rules"], asked["grid"], asked["horizon"], forced, asked["step_cost"])
+    setting = Setting(kind, asked["rules"], asked["grid"], asked["horizon"], asked["stop_forcing"], asked["step_cost"])
     instances = asked["instances"]
     if instances is None:
         where = asked["split"], asked["part"], asked["data"], asked["size"]
