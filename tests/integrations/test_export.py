@@ -86,6 +86,19 @@ def test_sft_targets_are_the_proof_or_the_answer(rows: Path, tmp_path: Path) -> 
     assert said.splitlines()[:-1] == list(first.explain().steps)
 
 
+def test_rows_without_a_right_answer_train_nothing(tmp_path: Path) -> None:
+    """Published lilGym statements come without plans."""
+    record = {"sentence": "There is a black block.", "lf": "exist(filter_color(all_items, Color.BLACK))"}
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "tower_scratch_dev.json").write_text(json.dumps({"20": record}))
+    options = {"files": str(tmp_path / "files")}
+    recombine.generate("lilgym", tmp_path / "rows", split="tower_scratch", part="validation", options=options)
+    with pytest.raises(UsageError, match="without a right answer"):
+        export(tmp_path / "rows", "sft", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+    assert len(export(tmp_path / "rows", "trl", tmp_path / "x")) == 1
+
+
 def test_exports_are_the_same_bytes_and_go_where_they_may(rows: Path, tmp_path: Path) -> None:
     (one,) = export(rows, "trl", tmp_path / "x")
     before = one.read_bytes()
