@@ -17,6 +17,7 @@ import recombine
 from recombine.episodes import Episode
 from recombine.evaluate.prompts import prompts_of
 from recombine.families import FAMILIES
+from recombine.integrations import first_rows
 from recombine.integrations.inspect import TASKS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -48,7 +49,7 @@ def answering(rows: list[recombine.core.Example]) -> Any:
 
 @pytest.mark.parametrize("name", list(FAMILIES))
 def test_right_answers_score_one(name: str, tmp_path: Path) -> None:
-    rows = list(recombine.load(name, size=3))
+    rows = list(first_rows(name, None, None, 0, 3))
     log = run(TASKS[name](size=3), answering(rows), tmp_path)
     metrics = log.results.scores[0].metrics
     assert metrics["accuracy"].value == 1.0 and "stderr" in metrics
