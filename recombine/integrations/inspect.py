@@ -30,6 +30,8 @@ from inspect_ai.solver import Generate, TaskState, generate, solver  # noqa: E40
 MISTAKE_NONE = "none"
 FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
 """inspect's reason for the end of a reply -> the scorer's."""
+ENDED = {"length": "truncated", "content_filter": "refused"}
+"""The scorer's reason -> how an episode ends in which such a reply comes."""
 _SCORER = Scorer()
 
 
@@ -86,6 +88,10 @@ def play(max_turns: int = 30) -> Callable[..., Any]:
         while not episode.done and len(episode.turns) < max_turns:
             state.output = await get_model().generate(state.messages)
             state.messages.append(state.output.message)
+            finish = FINISH.get(state.output.stop_reason, "stop")
+            if finish != "stop":  # as in `recombine ask --act`: what was cut or refused is not acted on
+                state.store.set("recombine", {**_standing(episode), "error": ENDED[finish]})
+                break
             turn = episode.act(state.output.completion)
             state.store.set("recombine", _standing(episode))
             state.messages.append(_message(turn.message))

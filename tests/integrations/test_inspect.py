@@ -110,6 +110,13 @@ def test_a_reply_that_was_cut_is_not_read(stop: str, status: str, tmp_path: Path
     assert found.value == "I" and found.metadata["reply"] == status
 
 
+def test_a_reply_that_was_cut_is_not_acted_on(tmp_path: Path) -> None:
+    plan = Episode(first_rows("reascan", None, None, 0, 1)[0]).expert_reply()
+    log = run(TASKS["reascan"](size=1, multi_turn=True), lambda *_: said(plan, "max_tokens"), tmp_path)
+    found = log.samples[0].scores["solved"]
+    assert found.value == "I" and found.answer == "truncated" and found.metadata["turns"] == 0
+
+
 def test_families_without_episodes_are_refused() -> None:
     with pytest.raises(recombine.RecombineError, match="cannot be acted in"):
         TASKS["scan"](size=1, multi_turn=True)
