@@ -474,6 +474,12 @@ def test_wrong_arguments_are_clear_errors(arguments: dict[str, Any]) -> None:
         made("recombine/TowerScratch-v0", **arguments)
 
 
+@pytest.mark.parametrize("bad", [{"step_penalty": "a"}, {"step_penalty": float("nan")}, {"data": 3}, {"instances": 3}])
+def test_wrong_arguments_of_a_grid_are_clear_errors(bad: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(bad))):
+        made("recombine/GSCAN-v0", **bad)
+
+
 def test_parts_of_a_released_file_are_kept_apart(tmp_path: Path) -> None:
     examples: dict[str, Any] = {}
     for split, part in (("compositional", "train"), ("compositional", "test"), ("visual", "test")):

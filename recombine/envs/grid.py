@@ -86,6 +86,8 @@ def load_instances(name: str, split: str | None, part: str | None, data: str | P
     """
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
         raise UsageError(f"size is {shown(size)}, but must be a positive integer.")
+    if data is not None and not isinstance(data, str | Path):
+        raise UsageError(f"data is {shown(data)}, but must be the path of a released file.")
     most = DEFAULT_SIZE if size is None else size
     if data is None:
         return _embedded(name, split, part or "train", most)
@@ -129,6 +131,8 @@ class GridEngine:
         text: str,
         compiled: bool | None,
     ) -> None:
+        if not isinstance(instances, GridInstances):
+            raise UsageError(f"instances are {shown(instances)}, but must be `GridInstances`.")
         if not len(instances.ids):
             raise UsageError("there is no instance to act in; choose another split or part, or another file.")
         if goal not in GOALS:
@@ -137,6 +141,9 @@ class GridEngine:
             raise UnknownName("form of text", text, ["tokens", "string"])
         if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1:
             raise UsageError(f"horizon is {shown(horizon)}, but must be a positive integer.")
+        is_number = isinstance(step_penalty, int | float | np.floating) and not isinstance(step_penalty, bool)
+        if not is_number or not np.isfinite(step_penalty):
+            raise UsageError(f"step_penalty is {shown(step_penalty)}, but must be a finite number.")
         self.instances, self.goal, self.horizon, self.step_penalty = instances, goal, horizon, float(step_penalty)
         self.order, self.text_form = ORDERS[name], text
         self.pace = Pace(_KERNEL, compiled, COMPILE_FROM_STEPS)
