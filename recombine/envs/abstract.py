@@ -1,7 +1,8 @@
 """Abstract tasks as a Gymnasium environment: choose a cell, a layer and an edit; SUBMIT ends the episode.
 
 A world is an array [row, column, layer, field]: layer 0 holds objects, layer 1 boxes; the fields are size, colour and shape, each from
-1, and 0 where nothing stands. An action is (row, column, layer, edit).
+1, and 0 where nothing stands. An action is (row, column, layer, edit). Layer 0 also means a box that stands alone in its cell; what is added
+goes where its shape belongs, whatever the layer.
 """
 
 from __future__ import annotations
