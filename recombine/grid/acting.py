@@ -191,7 +191,7 @@ class GridState:
         left = self.horizon - self.clock
         if self.is_over:
             return ()
-        if self.is_faithful and self.clock <= len(self.gold) < self.clock + left:
+        if self.is_faithful and self.clock <= len(self.gold) < self.horizon:
             return (*self.gold[self.clock :], STOP)
         if self.goal == "sequence":
             return ()

@@ -82,9 +82,8 @@ def play(max_turns: int = 30) -> Callable[..., Any]:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         episode = Episode(str(state.sample_id), state.metadata["sight"])
-        state.store.set(
-            "recombine", _standing(episode)
-        )  # after each turn, because a limit of inspect may end the sample anywhere
+        # Kept after each turn, because a limit of inspect may end the sample anywhere.
+        state.store.set("recombine", _standing(episode))
         while not episode.done and len(episode.turns) < max_turns:
             state.output = await get_model().generate(state.messages)
             state.messages.append(state.output.message)
