@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 import subprocess
 import sys
@@ -464,12 +465,52 @@ def test_unusual_uses_of_vectors_are_typed_errors(name: str) -> None:
         {"data": "/nowhere.json"},
         {"data": 3},
         {"permutations": True},
+        {"stop_forcing": "no"},
         {"instances": 3},
     ],
 )
 def test_wrong_arguments_are_clear_errors(arguments: dict[str, Any]) -> None:
     with pytest.raises(recombine.errors.RecombineError):
         made("recombine/TowerScratch-v0", **arguments)
+
+
+@pytest.mark.parametrize("bad", [{"step_penalty": "a"}, {"step_penalty": float("nan")}, {"data": 3}, {"instances": 3}])
+def test_wrong_arguments_of_a_grid_are_clear_errors(bad: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(bad))):
+        made("recombine/GSCAN-v0", **bad)
+
+
+def test_parts_of_a_released_file_are_kept_apart(tmp_path: Path) -> None:
+    examples: dict[str, Any] = {}
+    for split, part in (("compositional", "train"), ("compositional", "test"), ("visual", "test")):
+        recombine.generate("gscan", tmp_path / split / part, split=split, part=part, size=4, format="native")
+        (file,) = (tmp_path / split / part).rglob("dataset-*.txt")
+        examples |= {name: rows for name, rows in json.loads(file.read_text())["examples"].items() if rows}
+    whole = tmp_path / "dataset.txt"
+    whole.write_text(json.dumps({**json.loads(file.read_text()), "examples": examples}))
+    rows = {name: [f"{name}[{k}]" for k in range(4)] for name in ("train", "test", "visual")}
+    for chosen, wanted in (
+        ({}, [*rows["train"], *rows["test"], *rows["visual"]]),
+        ({"part": "train"}, rows["train"]),
+        ({"part": "test"}, [*rows["test"], *rows["visual"]]),
+        ({"part": "test", "split": "visual"}, rows["visual"]),
+        ({"part": "test", "size": 2}, rows["test"][:2]),
+    ):
+        ids = gym.make("recombine/GSCAN-v0", data=whole, **chosen).unwrapped.engine.ids  # type: ignore[attr-defined]
+        assert [name.partition(":")[2] for name in ids] == wanted
+    for options in ({"part": "dev"}, {"split": "adverb_1"}):
+        with pytest.raises(UsageError, match=r"no row of .*compositional/test, compositional/train, visual/test"):
+            gym.make("recombine/GSCAN-v0", data=whole, **options)
+
+
+def test_released_files_of_another_start_are_refused(tmp_path: Path) -> None:
+    recombine.generate("lilgym", tmp_path / "d", part="train", size=3, options={"start": "scratch"}, format="native")
+    (file,) = (tmp_path / "d" / "random").iterdir()
+    assert len(gym.make("recombine/TowerScratch-v0", data=file).unwrapped.engine.ids) == 3  # type: ignore[attr-defined]
+    with pytest.raises(UsageError, match="tower_scratch"):
+        gym.make("recombine/TowerFlipIt-v0", data=file)
+    with pytest.raises(UsageError, match="leave it out"):
+        gym.make("recombine/TowerScratch-v0", data=file, split="random")
 
 
 def test_instances_of_the_other_kind_and_unknown_modes_are_refused() -> None:

@@ -106,6 +106,20 @@ def test_the_expert_finds_the_way_after_detours(name: str) -> None:
         assert episode.solved, (found.id, turn)
 
 
+def test_the_expert_knows_the_horizon() -> None:
+    """A gold plan of 153 actions does not fit into 120; the end state is reached without the manner."""
+    name = "reascan@2/sound+grid_size=12/all/train/0/000000"
+    episode = Episode(name)
+    assert len(episode.example.answer.split(",")) >= 120
+    episode.act(episode.expert_reply())
+    assert episode.solved
+    assert Episode(name, goal="sequence").expert() == ()
+    near = Episode("recombine/ReaSCAN-v0", index=3)
+    steps = len(near.expert())
+    assert len(Episode(near.id, goal="sequence", horizon=steps).expert()) == steps
+    assert Episode(near.id, goal="sequence", horizon=steps - 1).expert() == ()
+
+
 def test_the_expert_pushes_a_heavy_object_back() -> None:
     found = next(e for e in rows("gscan", 200) if "push" in e.answer and e.world.things[0].size >= 3)
     episode = Episode(found)
@@ -235,6 +249,8 @@ def test_mistakes_of_the_caller_are_clear_errors() -> None:
         Episode("recombine/GSCAN-v0", horizn=3)
     with pytest.raises(RecombineError, match="horizon"):
         Episode("recombine/TowerScratch-v0", horizon=0)
+    with pytest.raises(UsageError, match="stop_forcing is 'false'"):
+        Episode("recombine/TowerScratch-v0", stop_forcing="false")
     with pytest.raises(UsageError, match="index"):
         Episode("recombine/GSCAN-v0", index=-1)
     truth = next(e for e in rows("lilgym", 50, task="truth") if e.meta["task"] == "truth")

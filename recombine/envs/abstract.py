@@ -1,7 +1,8 @@
 """Abstract tasks as a Gymnasium environment: choose a cell, a layer and an edit; SUBMIT ends the episode.
 
 A world is an array [row, column, layer, field]: layer 0 holds objects, layer 1 boxes; the fields are size, colour and shape, each from
-1, and 0 where nothing stands. An action is (row, column, layer, edit).
+1, and 0 where nothing stands. An action is (row, column, layer, edit). Layer 0 also means a box that stands alone in its cell; what is added
+goes where its shape belongs, whatever the layer.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from recombine.core import Example
 from recombine.data.datasets import load
 from recombine.data.ids import example_of
+from recombine.envs.engine import named
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.families.abstract.acting import STOP, EditState
 from recombine.families.abstract.answers import Scene
@@ -91,21 +93,36 @@ class AbstractEnv(gym.Env[Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Grid], dict[str, Any]]:
         """Begin an episode; the same seed gives the same sequence of tasks from here on."""
+        asked = self._asked(named(options, ("id", "index")))
         super().reset(seed=seed)
-        given = dict(options or {})
-        for name in given:
-            if name not in ("id", "index"):
-                raise UnknownName("option of reset", name, ("id", "index"))
-        if "id" in given:
-            self.example = example_of(str(given["id"]))
-        else:
-            index = given.get("index")
-            self.example = self.rows[int(self.np_random.integers(len(self.rows))) if index is None else int(index)]
+        self.example = self.rows[int(self.np_random.integers(len(self.rows)))] if asked is None else asked
         self.state = EditState(self.example, self.settings)
         task = self.state.task
         self.shown = np.array([[grid_of(before), grid_of(after)] for before, after in task.demonstrations])
         self.test = grid_of(task.test)
         return self._seen(), {"id": self.example.id, "error": ""}
+
+    def _asked(self, given: dict[str, Any]) -> Example | None:
+        """The task that reset options name by `id` or `index`, if they do."""
+        if "id" in given and "index" in given:
+            raise UsageError(f"reset by id or by index, not by both: {shown(given['id'])} and {shown(given['index'])}.")
+        if "index" in given:
+            index = given["index"]
+            if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < len(self.rows):
+                raise UsageError(f"index is {shown(index)}, but must be an integer from 0 to {len(self.rows) - 1}.")
+            return self.rows[int(index)]
+        if "id" not in given:
+            return None
+        found = example_of(given["id"])
+        if found.family is not self.rows.family:
+            raise UsageError(f"{shown(given['id'])} is no abstract task.")
+        sizes = found.inputs["grid_size"], len(found.inputs["demonstrations"])
+        if sizes != (self.bounds[0], len(self.rows[0].inputs["demonstrations"])):
+            raise UsageError(
+                f"{shown(given['id'])} has a grid of {sizes[0]} and {sizes[1]} demonstrations, but the observations of this "
+                f"environment have {self.bounds[0]} and {len(self.rows[0].inputs['demonstrations'])}: make one with its options."
+            )
+        return found
 
     def step(self, action: Any) -> tuple[dict[str, Grid], float, bool, bool, dict[str, Any]]:
         """One edit."""

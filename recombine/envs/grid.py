@@ -7,7 +7,6 @@ import io
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -80,15 +79,34 @@ class GridInstances:
         )  # fmt: skip
 
 
-def load_instances(name: str, split: str | None, part: str, data: str | Path | None, size: int | None) -> GridInstances:
-    """Worlds of a part of the family, or of an originally released file; at most `size` (1,000 unless given)."""
+def load_instances(name: str, split: str | None, part: str | None, data: str | Path | None, size: int | None) -> GridInstances:
+    """Worlds of a part of the family (train unless given), or of an originally released file; at most `size` (1,000 unless given).
+
+    Of a file, `split` and `part` choose those rows that the file lists under them; left out, all are taken, in the file's order.
+    """
     if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 1):
         raise UsageError(f"size is {shown(size)}, but must be a positive integer.")
+    if data is not None and not isinstance(data, str | Path):
+        raise UsageError(f"data is {shown(data)}, but must be the path of a released file.")
     most = DEFAULT_SIZE if size is None else size
     if data is None:
-        return _embedded(name, split, part, most)
+        return _embedded(name, split, part or "train", most)
+    wanted = {"split": split, "part": "validation" if part == "dev" else part}
+    asked = {key: value for key, value in wanted.items() if value is not None}
     rows = (row for row in family(name).read(Path(data)) if not isinstance(row, Problem))
-    return GridInstances.of(islice(rows, most))
+    held: set[tuple[str, str]] = set()
+    found: list[Example] = []
+    for row in rows:
+        place = {key: str(row.meta.get(key, "")) for key in wanted}
+        held.add((place["split"] or "(no split named)", place["part"]))
+        if all(place[key] == value for key, value in asked.items()):
+            found.append(row)
+            if len(found) == most:
+                break
+    if held and not found:
+        told = " and ".join(f"{key} {shown(value)}" for key, value in asked.items())
+        raise UsageError(f"{shown(str(data))} holds no row of {told}; it holds {', '.join(map('/'.join, sorted(held)))}.")
+    return GridInstances.of(found)
 
 
 @functools.lru_cache(maxsize=32)
@@ -113,6 +131,8 @@ class GridEngine:
         text: str,
         compiled: bool | None,
     ) -> None:
+        if not isinstance(instances, GridInstances):
+            raise UsageError(f"instances are {shown(instances)}, but must be `GridInstances`.")
         if not len(instances.ids):
             raise UsageError("there is no instance to act in; choose another split or part, or another file.")
         if goal not in GOALS:
@@ -121,6 +141,9 @@ class GridEngine:
             raise UnknownName("form of text", text, ["tokens", "string"])
         if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1:
             raise UsageError(f"horizon is {shown(horizon)}, but must be a positive integer.")
+        is_number = isinstance(step_penalty, int | float | np.floating) and not isinstance(step_penalty, bool)
+        if not is_number or not np.isfinite(step_penalty):
+            raise UsageError(f"step_penalty is {shown(step_penalty)}, but must be a finite number.")
         self.instances, self.goal, self.horizon, self.step_penalty = instances, goal, horizon, float(step_penalty)
         self.order, self.text_form = ORDERS[name], text
         self.pace = Pace(_KERNEL, compiled, COMPILE_FROM_STEPS)
@@ -290,7 +313,7 @@ class Arguments(TypedDict, total=False):
     """Arguments that both environments share; see `GridEnv`."""
 
     split: str | None
-    part: str
+    part: str | None
     data: str | Path | None
     size: int | None
     instances: GridInstances | None
@@ -301,7 +324,7 @@ class Arguments(TypedDict, total=False):
 
 
 DEFAULTS: Arguments = {
-    "split": None, "part": "train", "data": None, "size": None, "instances": None, "goal": "end_state", "horizon": HORIZON,
+    "split": None, "part": None, "data": None, "size": None, "instances": None, "goal": "end_state", "horizon": HORIZON,
     "step_penalty": 0.0, "text": "tokens",
 }  # fmt: skip
 
@@ -320,8 +343,9 @@ class GridEnv(SingleEnv):
 
     `goal`: "end_state" (objects and agent stand where the gold actions lead; the manner is free) or "sequence" (exactly the gold
     actions, so adverbs count; the first deviation ends the episode). Impossible actions change nothing; `info["error"]` names
-    them. Worlds come from the family (`split`, `part`) or from an originally released file (`data`). `compiled`: whether to
-    step by compiled code; left out, it is used if it lies on disk already, or after so many steps that compiling pays.
+    them. Worlds come from the family (`split`, `part`) or from an originally released file (`data`), of which `split` and `part`
+    choose rows. `compiled`: whether to step by compiled code; left out, it is used if it lies on disk already, or after so many
+    steps that compiling pays.
     """
 
     ACTION_NAMES = ACTION_NAMES

@@ -61,6 +61,8 @@ def load_instances(
         raise UsageError(f"data is {shown(data)}, but must be the path of a published file or of their folder.")
     if permutations and (data is None or not Path(data).is_dir()):
         raise UsageError("permutations are for the published files: give their folder as data.")
+    if data is not None and split is not None:
+        raise UsageError(f"split is {shown(split)}, but splits are of embedded statements: leave it out where data is given.")
     chosen = "validation" if part == "dev" else part
     if data is None:
         return _embedded(kind, start, split, chosen, DEFAULT_SIZE if size is None else size)
@@ -69,6 +71,11 @@ def load_instances(
         job = make_job(source, f"{kind}_{start}", chosen, options={FILES: str(data), "permutations": permutations})
         return instances_of_batch(source.generate(job.rows(0, job.stop if size is None else min(size, job.stop))))
     rows = [row for row in source.read(Path(data)) if not isinstance(row, Problem)]
+    starts = {row.meta["start"] for row in rows if row.meta["scene"] == kind}
+    if starts and start not in starts:
+        raise UsageError(
+            f"{shown(str(data))} holds tasks of {kind}_{starts.pop()}, but this environment is for {kind}_{start}."
+        )
     return instances_of_examples(kind, rows[:size])
 
 
@@ -262,8 +269,7 @@ DEFAULTS: Arguments = {
 def make_engine(kind: Kind, start: Start, compiled: bool | None, given: Arguments) -> LilGymEngine:
     """The engine behind an environment, with the default of every argument that is not given."""
     asked = completed(DEFAULTS, given)
-    forced = bool(asked["stop_forcing"])
-    setting = Setting(kind, asked["rules"], asked["grid"], asked["horizon"], forced, asked["step_cost"])
+    setting = Setting(kind, asked["rules"], asked["grid"], asked["horizon"], asked["stop_forcing"], asked["step_cost"])
     instances = asked["instances"]
     if instances is None:
         where = asked["split"], asked["part"], asked["data"], asked["size"]

@@ -65,6 +65,10 @@ def _trl(example: Example, index: int, prompter: Prompter, asked: Asked) -> dict
 
 
 def _sft(example: Example, index: int, prompter: Prompter, asked: Asked) -> dict[str, Any]:  # noqa: ARG001
+    if not prompter.words.answer(example):
+        raise UsageError(
+            f"{shown(example.id)} comes without a right answer, so there is nothing to train on; export other rows."
+        )
     prompt, said = prompter.prompt(example), target_of(example, prompter, asked.target)
     content: Any = [{"type": "text", "text": said}] if prompt.pictures else said
     completion = [{"role": "assistant", "content": content}]
@@ -174,9 +178,10 @@ def export(source: str | Path, stack: str, out: str | Path, asked: Asked | None 
         raise BadOption(f"size is {shown(size)}, but must be a positive integer.")
     folder = open_folder(source)
     prompter = Prompter(folder.family, asked.style, asked.sight)
-    prompter.prompt(load(source, folder.plan.parts[0].job.split, folder.plan.parts[0].job.part)[0])  # a family without pictures
+    kind, maker = LAYOUTS[stack]
+    first = load(source, folder.plan.parts[0].job.split, folder.plan.parts[0].job.part)[0]
+    maker(first, 0, prompter, asked)  # what cannot be exported is an error before anything is written
     target = own_folder(out, Kind("an export of `recombine export`", _is_export))
-    kind, _ = LAYOUTS[stack]
     written = []
     for part in folder.plan.parts:
         rows = load(source, part.job.split, part.job.part)

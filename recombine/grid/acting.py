@@ -184,15 +184,19 @@ class GridState:
         return ", ".join(self.taken)
 
     def expert(self) -> tuple[str, ...]:
-        """The rest of the gold actions while they were followed; else the shortest way to the same end. Empty if there is none."""
+        """The rest of the gold actions if they were followed and fit before the horizon; else the shortest way to the same end.
+
+        Empty if there is none.
+        """
+        left = self.horizon - self.clock
         if self.is_over:
             return ()
-        if self.is_faithful and self.clock <= len(self.gold):
+        if self.is_faithful and self.clock <= len(self.gold) < self.horizon:
             return (*self.gold[self.clock :], STOP)
         if self.goal == "sequence":
             return ()
         found = self._shortest()
-        return () if found is None else (*found, STOP)
+        return () if found is None or len(found) >= left else (*found, STOP)
 
     def _shortest(self) -> tuple[str, ...] | None:
         """Breadth-first search over agent, heading, effort and the objects that are out of place; checked by the simulator."""

@@ -28,6 +28,10 @@ from inspect_ai.scorer import Score, Target, accuracy, grouped, scorer, stderr  
 from inspect_ai.solver import Generate, TaskState, generate, solver  # noqa: E402
 
 MISTAKE_NONE = "none"
+FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
+"""inspect's reason for the end of a reply -> the scorer's."""
+ENDED = {"length": "truncated", "content_filter": "refused"}
+"""The scorer's reason -> how an episode ends in which such a reply comes."""
 _SCORER = Scorer()
 
 
@@ -57,8 +61,7 @@ def proved() -> Callable[..., Any]:
     """Right or wrong by Recombine; the explanation is the proof, the metadata name the mistake."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
-        finish = "length" if state.output.stop_reason == "max_tokens" else "stop"
-        found = _SCORER(str(state.sample_id), state.output.completion, finish)
+        found = _SCORER(str(state.sample_id), state.output.completion, FINISH.get(state.output.stop_reason, "stop"))
         meta = {
             "status": found.status,
             "mistake": found.mistake or MISTAKE_NONE,
@@ -79,17 +82,27 @@ def play(max_turns: int = 30) -> Callable[..., Any]:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         episode = Episode(str(state.sample_id), state.metadata["sight"])
+        # Kept after each turn, because a limit of inspect may end the sample anywhere.
+        state.store.set("recombine", _standing(episode))
         while not episode.done and len(episode.turns) < max_turns:
             state.output = await get_model().generate(state.messages)
             state.messages.append(state.output.message)
-            state.messages.append(_message(episode.act(state.output.completion).message))
-        last = episode.turns[-1].info if episode.turns else {"error": "never_acted"}
-        state.store.set("recombine", {
-            "solved": episode.solved, "reward": episode.reward, "turns": len(episode.turns), "error": last["error"],
-        })  # fmt: skip
+            finish = FINISH.get(state.output.stop_reason, "stop")
+            if finish != "stop":  # as in `recombine ask --act`: what was cut or refused is not acted on
+                state.store.set("recombine", {**_standing(episode), "error": ENDED[finish]})
+                break
+            turn = episode.act(state.output.completion)
+            state.store.set("recombine", _standing(episode))
+            state.messages.append(_message(turn.message))
         return state
 
     return solve
+
+
+def _standing(episode: Episode) -> dict[str, Any]:
+    """What is told of an episode, as far as it went."""
+    last = episode.turns[-1].info if episode.turns else {"error": "never_acted"}
+    return {"solved": episode.solved, "reward": episode.reward, "turns": len(episode.turns), "error": last["error"]}
 
 
 @scorer(metrics=[accuracy(), stderr(cluster="cluster")])  # type: ignore[untyped-decorator]
@@ -99,7 +112,8 @@ def solved() -> Callable[..., Any]:
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         told = state.store.get("recombine")
         proof = str(_SCORER.example(str(state.sample_id)).explain())
-        return Score(value="C" if told["solved"] else "I", answer=told["error"] or "solved", explanation=proof, metadata=told)
+        answer = told["error"] or ("solved" if told["solved"] else "not_solved")
+        return Score(value="C" if told["solved"] else "I", answer=answer, explanation=proof, metadata=told)
 
     return score
 

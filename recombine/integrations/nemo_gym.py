@@ -15,6 +15,8 @@ from recombine.scorer import Scorer
 __all__ = ["reply_of", "serve", "verdict"]
 
 _SCORER = Scorer()
+FINISH = {"max_output_tokens": "length", "content_filter": "content_filter"}
+"""Why a response is incomplete -> the scorer's word for it."""
 
 
 def reply_of(response: Mapping[str, Any]) -> str:
@@ -29,8 +31,9 @@ def reply_of(response: Mapping[str, Any]) -> str:
 
 
 def verdict(row_id: str, response: Mapping[str, Any]) -> dict[str, Any]:
-    """Reward 1 for a right reply, and what is worth logging."""
-    score = _SCORER(row_id, reply_of(response))
+    """Reward 1 for a right reply, and what is worth logging. A reply that was cut is not read."""
+    reason = str((response.get("incomplete_details") or {}).get("reason"))
+    score = _SCORER(row_id, reply_of(response), FINISH.get(reason, "stop"))
     return {"reward": score.value, "status": score.status, "mistake": score.mistake or ""}
 
 

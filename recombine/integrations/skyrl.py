@@ -24,11 +24,12 @@ __all__ = ["EpisodeEnv", "RowEnv"]
 
 _SCORER = Scorer()
 MAX_TURNS = 20
-"""Replies after which an episode is given up, unless the environment's configuration says otherwise."""
+"""Replies after which an episode is given up, unless the environment's configuration or SkyRL's `max_turns` says otherwise."""
 
 
 def _id(extras: Mapping[str, Any] | None) -> str:
-    name = (extras or {}).get("id")
+    given = extras or {}
+    name = given.get("id") or (given.get("extras") or {}).get("id")  # SkyRL's trainer hands over all columns of the row
     if not isinstance(name, str):
         raise UsageError("a row has no extras['id']: make it with `recombine export DIR --for skyrl`.")
     return name
@@ -58,7 +59,8 @@ class EpisodeEnv(BaseTextEnv):  # type: ignore[misc]
     def __init__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         self.episode = Episode(_id(extras))
-        self.most = int(getattr(env_config, "max_turns", None) or MAX_TURNS)
+        asked = env_config.get("max_turns") if isinstance(env_config, Mapping) else getattr(env_config, "max_turns", None)
+        self.most = int(asked or (extras or {}).get("max_turns") or MAX_TURNS)
 
     def init(self, prompt: Any) -> tuple[Any, dict[str, Any]]:
         """The first messages: the row's own prompt, or the episode's if the row has none."""

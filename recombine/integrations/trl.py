@@ -18,7 +18,7 @@ from typing import Any
 from recombine.abilities import Playing, Sight
 from recombine.data.datasets import Dataset, load
 from recombine.episodes import Episode
-from recombine.errors import UsageError
+from recombine.errors import UsageError, shown
 from recombine.evaluate.prompts import Prompter, Style, chat_messages
 from recombine.integrations import need
 from recombine.scorer import Scorer
@@ -259,6 +259,8 @@ class Spec:
     def __post_init__(self) -> None:
         if self.multi_turn and not isinstance(self.rows.family, Playing):
             raise UsageError(f"{self.rows.family.NAME} cannot be acted in; leave out multi_turn.")
+        if self.multi_turn and self.sight != "text":
+            raise UsageError(f"sight is {shown(self.sight)}, but tools answer in words: leave out sight, or multi_turn.")
 
     @cached_property
     def rows(self) -> Dataset:

@@ -74,9 +74,10 @@ class Settings:
                 raise UsageError(f"{name} is {getattr(self, name)}, but must be at least 1.")
         if self.batch < self.minibatches:
             raise UsageError(f"{self.places} × {self.rollout} steps cannot be cut into {self.minibatches} minibatches.")
-        if not 0 <= self.cooling <= 1:
-            raise UsageError(f"cooling is {self.cooling}, but must be from 0 to 1.")
-        for name in ("held_out", "value_first"):
+        for name in ("cooling", "discount", "trace", "warmup"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"{name} is {getattr(self, name)}, but must be from 0 to 1.")
+        for name in ("held_out", "value_first", "momentum"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, but must be from 0 to below 1.")
         if self.forced_floor < 0:

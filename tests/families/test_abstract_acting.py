@@ -96,3 +96,21 @@ def test_bad_arguments(bad: dict[str, Any]) -> None:
         AbstractEnv(part="test", size=1, **bad).reset()
     with pytest.raises(RecombineError):
         AbstractEnv(part="test", size=1).reset(options={"idd": 3})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"index": -1}, {"index": 3}, {"index": True}, {"index": 1.7}, {"index": "a"}, 5, {"id": "reascan@2/sound/a1/test/0/000017"},
+        {"id": "abstract@1/sound+grid_size=8/random/test/0/000000"}, {"id": "abstract@1/sound/random/test/0/000000", "index": 1},
+        {"id": "abstract@1/sound+demonstrations=4/random/test/0/000000"},
+    ],
+)  # fmt: skip
+def test_resets_that_name_no_task_of_the_environment(options: Any) -> None:
+    env = AbstractEnv(part="test", size=3)
+    env.reset(seed=1, options={"index": 2})
+    with pytest.raises(UsageError):
+        env.reset(seed=2, options=options)
+    assert env.example is not None and env.example.id == env.rows[2].id
+    seen, about = env.reset(options={"id": "abstract@1/sound/random/train/0/000007"})
+    assert about["id"].endswith("train/0/000007") and env.observation_space.contains(seen)

@@ -437,6 +437,13 @@ def test_a_denied_statement_is_no_answer() -> None:
         assert example.score(text).value == 0.0, text
 
 
+def test_of_two_lines_the_last_is_the_answer() -> None:
+    example = dataclasses.replace(examples(1, k="3")[0], answer="aunt")
+    assert example.score("uncle\naunt").value == 1.0
+    assert example.score("aunt\nuncle").value == 0.0
+    assert example.score("Not the uncle, but his\naunt\nof course").value == 1.0
+
+
 def test_every_prompt_states_the_conventions_and_none_lies_about_memory() -> None:
     from recombine.evaluate.prompts import STYLES, Prompter
     from recombine.families.clutrr.kinship import CONVENTION

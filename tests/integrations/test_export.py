@@ -12,7 +12,8 @@ import recombine
 from recombine.cli import main
 from recombine.errors import BadOption, FileError, UnknownName, UsageError
 from recombine.evaluate.layouts import LAYOUTS, Asked, export
-from recombine.integrations import MissingLibrary, need, openrlhf, path_of, verl
+from recombine.families import FAMILIES, family
+from recombine.integrations import MissingLibrary, asked_part, first_rows, need, openrlhf, path_of, verl
 from recombine.scorer import Scorer
 
 datasets = pytest.importorskip("datasets")
@@ -86,6 +87,19 @@ def test_sft_targets_are_the_proof_or_the_answer(rows: Path, tmp_path: Path) -> 
     assert said.splitlines()[:-1] == list(first.explain().steps)
 
 
+def test_rows_without_a_right_answer_train_nothing(tmp_path: Path) -> None:
+    """Published lilGym statements come without plans."""
+    record = {"sentence": "There is a black block.", "lf": "exist(filter_color(all_items, Color.BLACK))"}
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "tower_scratch_dev.json").write_text(json.dumps({"20": record}))
+    options = {"files": str(tmp_path / "files")}
+    recombine.generate("lilgym", tmp_path / "rows", split="tower_scratch", part="validation", options=options)
+    with pytest.raises(UsageError, match="without a right answer"):
+        export(tmp_path / "rows", "sft", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+    assert len(export(tmp_path / "rows", "trl", tmp_path / "x")) == 1
+
+
 def test_exports_are_the_same_bytes_and_go_where_they_may(rows: Path, tmp_path: Path) -> None:
     (one,) = export(rows, "trl", tmp_path / "x")
     before = one.read_bytes()
@@ -134,6 +148,16 @@ def test_the_reward_function_of_openrlhf(rows: Path) -> None:
     example = recombine.load(rows)[0]
     found = openrlhf.reward_func(["ask" + f"Answer: {example.answer}", "askAnswer: stay"], ["ask", "ask"], [example.id] * 2)
     assert found["rewards"].tolist() == [1.0, 0.0] and found["extra_logs"]["answered"].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "tail", ["<|im_end|>", "<|im_end|>\n", "</s>", "<|eot_id|><|eot_id|>", "<end_of_turn>\n<pad><pad>", "<｜end▁of▁sentence｜>"]
+)
+def test_openrlhf_decodes_with_special_tokens(tail: str, rows: Path) -> None:
+    pytest.importorskip("torch")
+    example = recombine.load(rows)[0]
+    queries = [f"<pad><pad>ask\nAnswer: {said}{tail}" for said in (example.answer, "stay")]
+    assert openrlhf.reward_func(queries, ["ask\n"] * 2, [example.id] * 2)["rewards"].tolist() == [1.0, 0.0]
 
 
 def test_missing_and_wrong_versions_name_the_command() -> None:
@@ -200,3 +224,16 @@ def test_bad_weights_are_clear_errors(weights: dict[str, float]) -> None:
         recombine.mix(weights)
     with pytest.raises(BadOption, match="size"):
         recombine.mix({"scan": 1}, size=0)
+
+
+# --- what evaluations ask about ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_evaluations_ask_about_no_training_row_unless_told(name: str) -> None:
+    for split, chosen in family(name).SPLITS.items():
+        part = asked_part(name, split, None)
+        assert part in (None, *chosen.parts) and "test" in (part or "test")
+        assert part is not None or "test" in chosen.parts
+    assert first_rows(name, None, None, 0, 2).job.part.startswith("test")
+    assert first_rows(name, None, "train", 0, 2).job.part == "train"

@@ -17,20 +17,21 @@ import recombine
 from recombine.episodes import Episode
 from recombine.evaluate.prompts import prompts_of
 from recombine.families import FAMILIES
+from recombine.integrations import first_rows
 from recombine.integrations.inspect import TASKS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def said(text: str) -> ModelOutput:
-    out = ModelOutput.from_content("mockllm/model", text)
+def said(text: str, stop: Any = "stop") -> ModelOutput:
+    out = ModelOutput.from_content("mockllm/model", text, stop_reason=stop)
     out.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     return out
 
 
-def run(task: Any, reply: Any, tmp_path: Path) -> Any:
+def run(task: Any, reply: Any, tmp_path: Path, **limits: int) -> Any:
     model = get_model("mockllm/model", custom_outputs=reply)
-    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_connections=1)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_connections=1, **limits)
     assert log.status == "success", log.error
     return read_eval_log(log.location)
 
@@ -48,7 +49,7 @@ def answering(rows: list[recombine.core.Example]) -> Any:
 
 @pytest.mark.parametrize("name", list(FAMILIES))
 def test_right_answers_score_one(name: str, tmp_path: Path) -> None:
-    rows = list(recombine.load(name, size=3))
+    rows = list(first_rows(name, None, None, 0, 3))
     log = run(TASKS[name](size=3), answering(rows), tmp_path)
     metrics = log.results.scores[0].metrics
     assert metrics["accuracy"].value == 1.0 and "stderr" in metrics
@@ -90,6 +91,30 @@ def test_an_episode_is_solved_action_by_action(name: str, tmp_path: Path) -> Non
     (sample,) = log.samples
     assert log.results.scores[0].metrics["accuracy"].value == 1.0
     assert sample.scores["solved"].metadata["turns"] == len(plan)
+
+
+@pytest.mark.parametrize("limits", [{"message_limit": 4}, {"token_limit": 3}])
+def test_an_episode_that_a_limit_ends_is_not_solved(limits: dict[str, int], tmp_path: Path) -> None:
+    log = run(TASKS["reascan"](size=1, multi_turn=True), lambda *_: said("turn left"), tmp_path, **limits)
+    found = log.samples[0].scores["solved"]
+    assert found.value == "I" and found.answer == "not_solved" and found.metadata["turns"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("stop", "status"), [("max_tokens", "truncated"), ("model_length", "truncated"), ("content_filter", "refused")]
+)
+def test_a_reply_that_was_cut_is_not_read(stop: str, status: str, tmp_path: Path) -> None:
+    row = recombine.load("scan", size=1)[0]
+    log = run(TASKS["scan"](size=1), lambda *_: said(f"Answer: {row.answer}", stop), tmp_path)
+    found = log.samples[0].scores["proved"]
+    assert found.value == "I" and found.metadata["reply"] == status
+
+
+def test_a_reply_that_was_cut_is_not_acted_on(tmp_path: Path) -> None:
+    plan = Episode(first_rows("reascan", None, None, 0, 1)[0]).expert_reply()
+    log = run(TASKS["reascan"](size=1, multi_turn=True), lambda *_: said(plan, "max_tokens"), tmp_path)
+    found = log.samples[0].scores["solved"]
+    assert found.value == "I" and found.answer == "truncated" and found.metadata["turns"] == 0
 
 
 def test_families_without_episodes_are_refused() -> None:

@@ -17,6 +17,13 @@ def test_verdicts() -> None:
     assert verdict(example.id, response("Let us see.\n", f"Answer: {example.answer}"))["reward"] == 1.0
     assert verdict(example.id, response("Answer: none of these"))["reward"] == 0.0
     assert verdict(example.id, {"output": []})["status"] == "unparsable"
+    cut = {
+        **response(f"Answer: {example.answer}"),
+        "status": "incomplete",
+        "incomplete_details": {"reason": "max_output_tokens"},
+    }
+    assert verdict(example.id, cut)["reward"] == 0.0
+    assert verdict(example.id, {**cut, "incomplete_details": None})["reward"] == 1.0
     assert reply_of({"output": [{"type": "message", "content": "plain"}]}) == "plain"
 
 

@@ -85,6 +85,11 @@ def test_families_without_episodes_are_refused() -> None:
         Spec("scan", multi_turn=True, size=2)
 
 
+def test_tools_show_no_pictures() -> None:
+    with pytest.raises(recombine.RecombineError, match="leave out sight"):
+        Spec("gscan", multi_turn=True, size=2, sight="picture")
+
+
 @pytest.mark.slow
 def test_two_steps_of_grpo(tmp_path: Path) -> None:
     pytest.importorskip("trl", reason="trl is not installed")

@@ -223,6 +223,9 @@ def test_settings_are_the_published_ones_and_are_checked() -> None:
         Settings(cooling=2)
     with pytest.raises(UsageError, match="value_first is 1"):
         Settings(value_first=1)
+    for name, value in (("momentum", 1.5), ("momentum", 1), ("discount", 2), ("trace", -0.1), ("warmup", 2)):
+        with pytest.raises(UsageError, match=f"{name} is {value}"):
+            Settings(**{name: value})
     with pytest.raises(UsageError, match="forced_floor is -1"):
         Settings(forced_floor=-1)
     with pytest.raises(UnknownName, match="relabel"):

@@ -400,6 +400,24 @@ def test_an_export_never_writes_into_a_foreign_folder(tmp_path: Path) -> None:
     assert main(["study", str(tmp_path / "s.sqlite"), "--export", study, "--out", str(tmp_path / "new")]) == 0
 
 
+def test_a_person_keeps_the_time_limit_of_the_own_group(client: Any, code: Any) -> None:
+    """Whoever joined the timed group and then follows the link of the untimed one is still timed, as the export says."""
+    visitor = client()
+    fields = {
+        "csrf": code(visitor.get("/studies").text),
+        "title": "T",
+        "conditions": "scan/length/test=3",
+        "limit_seconds": "30",
+    }
+    made = visitor.post("/studies", data={**fields, "groups": "timed experts", "untimed": "experts", "practice": "0"})
+    timed, experts = (f"/take/{text.split(chr(34))[0]}" for text in made.text.split("href=" + chr(34) + "/take/")[1:3])
+    task = visitor.post(timed, data={"csrf": code(visitor.get(timed).text)})
+    assert "data-left" in task.text
+    assert "data-left" in visitor.get(f"{experts}/next").text
+    other = client()
+    assert "data-left" not in other.post(experts, data={"csrf": code(other.get(experts).text)}).text
+
+
 def test_a_studys_page_is_told_new_counts(client: Any, code: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from recombine.serve.studies import pages
 

@@ -88,7 +88,7 @@ def mentions(text: str) -> list[int]:
 def _mention(text: str, match: re.Match[str]) -> int | None:
     """The relation named at this place; None if the letters are part of another word (`reason`) or own the next (`father's`)."""
     stem, start, end = match[0], match.start(), match.end()
-    attached = re.search(r"[^\W\d]*$", text[max(0, start - _CONTEXT) : start])
+    attached = re.search(r"[^\W\d]*\Z", text[max(0, start - _CONTEXT) : start])
     prefix = attached[0] if attached else ""
     law = _LAW.match(text, end)
     end = law.end() if law else end

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -151,13 +152,18 @@ def _cookie(link: Link) -> str:
 
 
 async def _met(request: Request) -> tuple[Store, Link, str, design.Design]:
-    """The store, the link, the person ("" if unknown) and the design; an unknown link is an error."""
+    """The store, the link, the person ("" if unknown) and the design; an unknown link is an error.
+
+    A person stays in the group with which they joined, whichever link they follow: its time limit holds, as the export says.
+    """
     store = await work(request, store_of, request)
     link = await work(request, store.link, request.path_params["link"])
     made = design.design_of((await work(request, store.study, link.study))[1])
     token = request.cookies.get(_cookie(link), "")
-    known = bool(token) and await work(request, store.is_person, token, link.study)
-    return store, link, token if known else "", made
+    group = await work(request, store.group_of, token, link.study) if token else None
+    if group is None:
+        return store, link, "", made
+    return store, replace(link, group=group), token, made
 
 
 async def consent_page(request: Request) -> Response:

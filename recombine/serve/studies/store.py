@@ -226,7 +226,12 @@ class Store:
 
     def is_person(self, token: str, study: str) -> bool:
         """Whether this person takes part in this study."""
-        return bool(self._rows("SELECT 1 FROM person WHERE token = ? AND study = ?", token, study))
+        return self.group_of(token, study) is not None
+
+    def group_of(self, token: str, study: str) -> str | None:
+        """The group with which a person joined this study; None for a stranger."""
+        found = self._rows("SELECT grp FROM person WHERE token = ? AND study = ?", token, study)
+        return str(found[0][0]) if found else None
 
     def withdraw(self, token: str) -> bool:
         """Delete a person and everything that they gave, also from the log of the file."""

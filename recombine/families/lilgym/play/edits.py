@@ -61,6 +61,8 @@ class Setting:
             raise UsageError(f"horizon is {shown(self.horizon)}, but must be an integer from 1 to {MAX_HORIZON}.")
         if isinstance(self.step_cost, bool) or not isinstance(self.step_cost, int | float) or not 0 <= self.step_cost <= 1:
             raise UsageError(f"step_cost is {shown(self.step_cost)}, but must be a number from 0 to 1.")
+        if self.stop_forcing not in (False, True):
+            raise UsageError(f"stop_forcing is {shown(self.stop_forcing)}, but must be true or false.")
         object.__setattr__(self, "step_cost", float(self.step_cost))
 
     @property
