@@ -5,8 +5,9 @@
     scorer = recombine.Scorer("data-test.txt", family="reascan")    # rows of an originally released file
     scorer("reascan@2/sound/a1/test/0/000017", "Answer: walk, walk").value
 
-Rows and verdicts are cached. A scorer may be shared by threads, forked and pickled: it pickles as its arguments. Scoring by id
-imports neither numba, pyarrow nor torch: a worker that only scores needs numpy and this package alone.
+Rows and verdicts are cached; replies that hold the same answer share a verdict. A scorer may be shared by threads, forked and
+pickled: it pickles as its arguments. Scoring by id imports neither numba, pyarrow nor torch: a worker that only scores needs
+numpy and this package alone.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from recombine.abilities import Solitary
 from recombine.core import Example, Problem, Score
 from recombine.data.ids import locate
 from recombine.errors import BadOption, FileError, UsageError, shown
-from recombine.evaluate.replies import parse_reply
+from recombine.evaluate.replies import Parsed, parse_reply
 from recombine.families import FAMILIES
 from recombine.families import family as find_family
 from recombine.files import is_folder
@@ -75,6 +76,10 @@ PARTIAL: Mapping[str, Callable[[Score, Example], float]] = {
     "lilgym": _edits,
 }
 """Family -> what a wrong answer is worth under partial credit; the docstring is the definition. Always below 1."""
+
+
+LONG_ANSWER = 10_000
+"""Characters; the verdict on a longer answer is not kept, because the cache holds the answers."""
 
 
 class _Cache:
@@ -156,21 +161,22 @@ class Scorer:
 
     def __call__(self, identifier: str, reply: str, finish: str = "stop") -> Score:
         """The verdict on a reply. `finish` is the endpoint's reason for its end; `length` makes the reply unparsable."""
-        key = identifier, reply, finish
+        parsed = parse_reply(reply if isinstance(reply, str) else "", finish)
+        key = identifier, parsed.answer, parsed.status
         known: Score | None = self._verdicts.get(key)
         if known is not None:
             return known
         with nullcontext() if self.compiled else kernels.interpreted():
-            score = self._score(self.example(identifier), reply, finish)
-        self._verdicts.put([(key, score)])
+            score = self._score(self.example(identifier), parsed)
+        if len(parsed.answer or "") <= LONG_ANSWER:
+            self._verdicts.put([(key, score)])
         return score
 
     def many(self, identifiers: Sequence[str], replies: Sequence[str]) -> list[Score]:
         """The verdicts on many replies, in order."""
         return [self(identifier, reply) for identifier, reply in zip(identifiers, replies, strict=True)]
 
-    def _score(self, example: Example, reply: str, finish: str) -> Score:
-        parsed = parse_reply(reply if isinstance(reply, str) else "", finish)
+    def _score(self, example: Example, parsed: Parsed) -> Score:
         if parsed.answer is None:
             return Score(0.0, "unparsable", (), {"reply": parsed.status})
         score = example.score(parsed.answer)
