@@ -261,7 +261,8 @@ class Learner:
             f"{group}/{name}": array for group, parts in self._groups().items() for name, array in parts.items()
         }
         spent = self.spent["seconds"], self.spent["cpu_seconds"]
-        found["standing"] = np.array([self.step, self.visited, *spent, self.least_loss, self.window], np.float64)
+        standing = self.step, self.visited, *spent, self.least_loss, self.window, self.of_finder.steps
+        found["standing"] = np.array(standing, np.float64)
         return found
 
     def restore(self, found: Any) -> None:
@@ -272,7 +273,7 @@ class Learner:
         self.step, self.visited = int(found["standing"][0]), int(found["standing"][1])
         self.spent = {"seconds": float(found["standing"][2]), "cpu_seconds": float(found["standing"][3])}
         self.least_loss, self.window = (float(value) for value in found["standing"][4:6])
-        self.of_finder.steps = self.of_actor.steps = self.step
+        self.of_finder.steps, self.of_actor.steps = int(found["standing"][6]), self.step  # a finder may begin later
 
 
 def train(task: Task) -> tuple[SetMachine, dict[str, Any]]:
