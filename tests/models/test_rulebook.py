@@ -246,6 +246,9 @@ def test_what_makes_no_sense_is_refused(server: Any, tmp_path: Path, capsys: pyt
         assert "cap" in capsys.readouterr().err and not server.asked
     assert main([*words, "--samples", "3", "--temperature", "1"]) == 2
     assert "--samples" in capsys.readouterr().err
+    for option in (["--turns", "5"], ["--setting", "horizon=40"]):
+        assert main([*words, *option]) == 2
+        assert f"leave out {option[0]}." in capsys.readouterr().err
     server.reply = lambda _prompt: "I do not know."
     assert main(words) == 2
     assert "holds no rules" in capsys.readouterr().err
