@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -35,3 +35,9 @@ def _check_sign(name: str, usual: object, value: object) -> None:
         raise BadOption(f"{name} is {shown(value)}, but must be at least {least}.")
     if "dropout" in name and value >= 1:
         raise BadOption(f"{name} is {shown(value)}, but must be below 1.")
+
+
+def check_choice(name: str, value: str, known: Iterable[str]) -> None:
+    """Refuse a value that is none of those that a setting can have."""
+    if value not in known:
+        raise UnknownName(name, value, known)

@@ -74,6 +74,26 @@ def test_reproduce_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["train", "gru", "--out", "x"], "--data"),
         (["train", "gru", "--data", "scan", "--out", "x", "--with", "unit=3"], "units"),
         (["train", "gru", "--data", "scan", "--out", "x", "--with", "units=many"], "integer"),
+        (
+            ["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--with", "cell=gruu"],
+            "Known: gru, lstm, rnn",
+        ),
+        (
+            ["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--with", "start=zeroo"],
+            "Known: learned, zero",
+        ),
+        (
+            ["train", "bilstm-mean", "--data", "clutrr", "--size", "9", "--out", "x", "--with", "pooling=atention"],
+            "'attention'",
+        ),
+        (
+            ["train", "encoder-lstm", "--data", "clutrr", "--size", "9", "--out", "x", "--with", "pooling=lats"],
+            "Known: last, mean",
+        ),
+        (
+            ["train", "encoder-lstm", "--data", "clutrr", "--size", "9", "--out", "x", "--with", "reader=lstn"],
+            "Known: lstm, mean",
+        ),
         (["train", "gat", "--data", "scan", "--split", "simple_p1", "--out", "x"], "story"),
         (["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--device", "abacus"], "device"),
         (["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--size", "190"], "exactly 189 rows"),
