@@ -10,8 +10,10 @@ from recombine.core import Option
 from recombine.errors import BadOption, UnknownName, shown
 
 C = TypeVar("C")
-MAY_BE_ZERO = ("patience", "warmup_steps", "short_rows", "middle_rows", "warm_rows")
-"""Counts for which 0 means "none", whatever the default is."""
+MAY_BE_ZERO = (
+    "patience", "warmup_steps", "max_steps", "decay_steps", "classifier", "short_rows", "middle_rows", "warm_rows",
+)  # fmt: skip
+"""Counts for which 0 means "none" or something else of its own, whatever the default is."""
 
 
 def changed(config: C, changes: Mapping[str, object]) -> C:
