@@ -120,6 +120,12 @@ def test_a_folder_without_the_files_is_named(tmp_path: Path) -> None:
         file_pairs(str(tmp_path))
 
 
+@pytest.mark.parametrize("table", ["nacs-table1", "reascan-table3", "clutrr-figure7"])
+def test_files_that_a_table_does_not_read_are_refused(table: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"{table} has no use for --files"):
+        reproduce(Wish(table, "smoke", 1, files=str(tmp_path)), tmp_path / "out")
+
+
 def test_other_sentence_pairs_are_another_run(tmp_path: Path) -> None:
     """Otherwise a table from one folder would show the finished runs of another one."""
     sources = []
