@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.models.base import Loss, Model, Training
-from recombine.models.batching import END, PAD, Vocabulary, dropout, pad, source_words
+from recombine.models.batching import END, PAD, UNKNOWN, Vocabulary, dropout, pad, source_words
 from recombine.models.configs import check_choice
 from recombine.models.layers import TwoWay, padding_mask, uniform
 from recombine.models.recurrent import CELLS, Source, attend, recur
@@ -83,6 +83,10 @@ class PairModel(Model):
     def encode(self, example: Example, answered: bool) -> Item:
         target = self.words_out.encode(example.answer.split(), end=True) if answered else None
         return self.words_in.encode(source_words(example)), target
+
+    def knows(self, examples: Sequence[Example]) -> bool:
+        """Whether training had any word of these examples' sources."""
+        return any((self.words_in.encode(source_words(example)) != UNKNOWN).any() for example in examples)
 
     def length(self, item: Item) -> tuple[int, ...]:
         """The longer side of the task first: that is where padding costs most."""

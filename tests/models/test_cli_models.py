@@ -29,6 +29,10 @@ def test_train_and_predict_on_a_family(tmp_path: Path, capsys: pytest.CaptureFix
     assert len(lines) == 12
     assert all(line.keys() == {"id", "answer"} for line in lines)
     assert lines[0]["id"].startswith("scan@1/release/simple_p1/test/0/")
+    turned = ["--data", "nacs", "--split", "simple_p1", "--size", "5", "--out", str(tmp_path / "turned.jsonl")]
+    assert main(["predict", run, *turned]) == 2
+    assert "it knows no word of 'nacs@1/" in capsys.readouterr().err
+    assert not (tmp_path / "turned.jsonl").exists()
 
 
 def test_train_on_a_folder_holds_out_a_tenth(tmp_path: Path) -> None:
