@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -211,6 +212,8 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_weights(
     train_machine("set-machine", settings, rows, tmp_path / "a", 1, lambda _line: None)
     train_machine("set-machine", settings, rows, tmp_path / "b", 1, lambda _line: None)
     assert (tmp_path / "a" / "machine.npz").read_bytes() == (tmp_path / "b" / "machine.npz").read_bytes()
+    told, whole = (json.loads((tmp_path / run / "result.json").read_text())["figures"] for run in "ab")
+    assert told == whole and len(whole["curve"]) == 4
     (tmp_path / "a" / "result.json").unlink()
     (tmp_path / "a" / "progress.npz").write_bytes(b"PK half of a file")
     with pytest.raises(FileError, match=r"progress\.npz"):
