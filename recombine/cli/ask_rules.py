@@ -27,8 +27,8 @@ NAME = "rules"
 """What the one question is called in the journal."""
 SHOTS = 40
 """Training examples in the prompt if none are asked for."""
-REFUSED = {
-    "image": None, "act": False, "fresh_shots": False, "write_batch": None, "read_batch": None, "samples": 1, "suite": None,
+REFUSED: dict[str, object] = {
+    "image": None, "act": False, "turns": None, "settings": [], "fresh_shots": False, "write_batch": None, "read_batch": None, "samples": 1, "suite": None,
 }  # fmt: skip
 """Options that make no sense here, with the values that they have if they are not given."""
 
@@ -48,7 +48,8 @@ def run_rules(arguments: argparse.Namespace, price: Price) -> int:
 
     for name, value in REFUSED.items():
         if getattr(arguments, name) != value:
-            raise UsageError(f"--style lexicon asks once for the rule; leave out --{name.replace('_', '-')}.")
+            option = "setting" if name == "settings" else name.replace("_", "-")
+            raise UsageError(f"--style lexicon asks once for the rule; leave out --{option}.")
     request = Request(arguments.family, arguments.split, arguments.seed, arguments.recipe, options_of(arguments))
     book = open_book(fit_rows(request, None, made_anew=True))
     text = book.prompt(arguments.shots or SHOTS)

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_ours = lambda file: holds(file, lambda found: found["found_by"] == FOUND_BY)
     out = own_file(arguments.out, Kind("a file of `recombine identify`", is_ours)) if arguments.out else None
     request = request_of(arguments)
-    listed = fit_rows(request, arguments.part, made_anew=True)
+    listed = fit_rows(request, arguments.part, made_anew=True, whole=True)
     sides(listed[0])  # rows of another kind are told before all are made
     rows = list(listed)
     alphabet = alphabet_of(rows)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from recombine.cli.printing import print_json, say
 from recombine.cli.requests import add_request, request_words, whole_number
+from recombine.errors import UsageError, shown
 from recombine.files import Kind, begins_with, is_ask_run
 
 if TYPE_CHECKING:
@@ -67,11 +68,20 @@ def _answerer(arguments: argparse.Namespace) -> Callable[[Sequence[Example]], li
         return load_machine(arguments.run).answers
     from recombine.models.base import find_device, single_thread
     from recombine.models.checkpoints import load_model
+    from recombine.models.seq2seq import PairModel
     from recombine.models.train import predict
 
     single_thread()
     model = load_model(arguments.run).to(find_device(arguments.device))
-    return lambda examples: predict(model, examples, max(1, arguments.batch), arguments.device)
+
+    def answers(examples: Sequence[Example]) -> list[str]:
+        if isinstance(model, PairModel) and examples and not model.knows(examples):
+            raise UsageError(
+                f"{shown(arguments.run)} learnt from other data: it knows no word of {shown(examples[0].id)} or any other row."
+            )
+        return predict(model, examples, max(1, arguments.batch), arguments.device)
+
+    return answers
 
 
 def _say_next(arguments: argparse.Namespace, part: str) -> None:

@@ -10,6 +10,7 @@ and ends in the same weights. `recombine predict` answers with it.
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from dataclasses import asdict, replace
@@ -23,6 +24,9 @@ from recombine.errors import UnknownName, UsageError, shown
 if TYPE_CHECKING:
     from recombine.models.parts import Request
     from recombine.models.train import Report
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""Environment variables that say how many threads a product of matrices uses. They count if they are set before NumPy is imported."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +100,11 @@ def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run_machine(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Train a machine; print what it cost, what is built in, what is learnt, and its lexicon."""
+    """Train a machine; print what it cost, what is built in, what is learnt, and its lexicon.
+
+    It learns on one core: with more threads, sums have other last bits, so the same command would end in another machine.
+    """
+    os.environ.update(dict.fromkeys(THREADS, "1"))
     from recombine.models.machines import train_machine
     from recombine.models.parts import fit_rows
 

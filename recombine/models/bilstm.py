@@ -10,8 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from recombine.models.base import Training
+from recombine.models.configs import check_choice
 from recombine.models.kinship import EntityEmbedding, KinshipModel, Stories, head, masked_mean, mention_sums
 from recombine.models.layers import TwoWay, padding_mask, tanh
+
+POOLINGS = ("mean", "attention")
+"""Values of the setting `pooling`."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class BiLstm(KinshipModel):
 
     def __init__(self, config: BiLstmConfig, codec: Mapping[str, Any]) -> None:
         super().__init__(config, codec)
+        check_choice("pooling", config.pooling, POOLINGS)
         width = 2 * config.units
         self.reader = StoryReader(len(self.vocabulary), config)
         self.look = nn.Linear(3 * width, width) if config.pooling == "attention" else None

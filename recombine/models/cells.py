@@ -46,7 +46,7 @@ class Table:
 
     `spread`: what the paper prints after ±, over runs: the `deviation` of the sample, that of the whole `population`, or the
     `error` of the mean. `average`: a last row with the mean of each column. `across`: columns are numbers of this, so the table
-    is drawn as curves. `note`: a sentence about what was run, given the folder of files.
+    is drawn as curves. `note`: a sentence about what was run, given the folder of files; empty if the table has no use for files.
     """
 
     title: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -10,8 +10,10 @@ from recombine.core import Option
 from recombine.errors import BadOption, UnknownName, shown
 
 C = TypeVar("C")
-MAY_BE_ZERO = ("patience", "warmup_steps", "short_rows", "middle_rows", "warm_rows")
-"""Counts for which 0 means "none", whatever the default is."""
+MAY_BE_ZERO = (
+    "patience", "warmup_steps", "max_steps", "decay_steps", "classifier", "short_rows", "middle_rows", "warm_rows",
+)  # fmt: skip
+"""Counts for which 0 means "none" or something else of its own, whatever the default is."""
 
 
 def changed(config: C, changes: Mapping[str, object]) -> C:
@@ -35,3 +37,9 @@ def _check_sign(name: str, usual: object, value: object) -> None:
         raise BadOption(f"{name} is {shown(value)}, but must be at least {least}.")
     if "dropout" in name and value >= 1:
         raise BadOption(f"{name} is {shown(value)}, but must be below 1.")
+
+
+def check_choice(name: str, value: str, known: Iterable[str]) -> None:
+    """Refuse a value that is none of those that a setting can have."""
+    if value not in known:
+        raise UnknownName(name, value, known)

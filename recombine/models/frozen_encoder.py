@@ -20,12 +20,16 @@ from torch import Tensor, nn
 from recombine.errors import FileError, shown
 from recombine.models.base import Training
 from recombine.models.batching import pad
+from recombine.models.configs import check_choice
 from recombine.models.kinship import EntityEmbedding, KinshipModel, Stories, Story, head, masked_mean, mention_sums, tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.core import Example
+
+READERS, POOLINGS = ("mean", "lstm"), ("last", "mean")
+"""Values of the settings `reader` and `pooling`."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ class FrozenEncoder(KinshipModel):
 
     def __init__(self, config: FrozenEncoderConfig, codec: Mapping[str, Any]) -> None:
         super().__init__(config, codec)
+        check_choice("reader", config.reader, READERS)
+        check_choice("pooling", config.pooling, POOLINGS)
         _, encoder = load_encoder(config.encoder)
         size = int(encoder.config.hidden_size)
         self.limit = int(encoder.config.max_position_embeddings)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from recombine.errors import UsageError
 from recombine.models.base import Loss, Training
 from recombine.models.batching import PAD, dropout
 from recombine.models.grounded import GroundedModel, Present, Scenes, present_cells, target_loss, word_mask
@@ -25,7 +26,8 @@ from recombine.models.transformer import Attention, Decoder
 class GroundedTransformerConfig:
     """Sizes; `layers` counts the decoder's, `blocks` the encoder's pairs of across and within.
 
-    `target_weight` above 0 adds a score for each encoded cell and the auxiliary loss that the target's cell scores highest.
+    `grid` is the largest size of a grid. `target_weight` above 0 adds a score for each encoded cell and the auxiliary loss that the
+    target's cell scores highest.
     """
 
     units: int = 128
@@ -89,6 +91,12 @@ class GroundedTransformer(GroundedModel):
 
     def _encoded(self, batch: Scenes) -> tuple[Tensor, Tensor, Present]:
         """Words and cells in one row, the mask over them, and which cells these are."""
+        size, most = max(batch.grids.shape[1:3]), self.config.grid
+        if size > most:
+            raise UsageError(
+                f"this grounded-transformer reads grids of at most {most} rows and columns, not {size}; "
+                f"train one in another folder with --with grid={size}."
+            )
         found = present_cells(batch.grids)
         columns = batch.grids.shape[2]
         seen = self.look(found.bits) + self.row(found.places // columns) + self.column(found.places % columns)

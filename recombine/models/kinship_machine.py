@@ -215,7 +215,7 @@ class KinshipMachine:
 
 def word_kinds(common: Iterable[str], clues: Iterable[str]) -> dict[str, int]:
     """The kind of each known word; all other words have the kind OTHER."""
-    marks = {**dict.fromkeys(STOPS, STOP), **dict.fromkeys(COMMAS, COMMA), **dict.fromkeys(QUOTES, QUOTE)}
+    marks = {mark: kind for kind, own in ((STOP, STOPS), (COMMA, COMMAS), (QUOTE, QUOTES)) for mark in sorted(own)}
     return {**dict.fromkeys(sorted(common), COMMON), "'s": COMMON, **marks, **dict.fromkeys(sorted(clues), CLUE)}
 
 

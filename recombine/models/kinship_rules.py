@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from recombine.data.datasets import Dataset
 
 LINE = re.compile(r"\s*(?:[-*]\s+)?`?([a-z-]{1,40})\s*,\s*([a-z-]{1,40})\s*=\s*([a-z-]{1,40})`?\s*")
+WITHIN = re.compile(r"([a-z-]{1,40})`?\s*,\s*`?([a-z-]{1,40})`?\s*=\s*`?([a-z-]{1,40})")
+"""A rule that is not alone on its line."""
 NO_ANSWER = ""
 TASK = """People are tied by facts. A chain of facts leads from one person to another: "father, sister" means that my father has a \
 sister. The question is what she is to me. Write the rules behind the answers as a table.
@@ -61,11 +63,13 @@ class KinshipBook:
         return TASK.format(relations=", ".join(self.relations), examples="\n".join(lines))
 
     def read(self, text: str) -> KinshipRules:
-        """The rules of a text. Lines of another form are passed over."""
+        """The rules of a text. Lines of another form are passed over, but not a rule that no line has for itself."""
         found: dict[tuple[int, int], int] = {}
+        odd: dict[tuple[str, ...], str] = {}
         for line in check_length(text).splitlines():
             match = LINE.fullmatch(line.lower())
             if match is None:
+                odd |= dict.fromkeys(WITHIN.findall(line.lower()), line)
                 continue
             for word in match.groups():
                 if word not in self.number:
@@ -75,6 +79,9 @@ class KinshipBook:
                 raise UsageError(f"the rules say two things of {match[1]}, {match[2]}.")
         if not found:
             raise UsageError(f"the text has no rule; a line reads `{self.FORM}`.")
+        for words, line in odd.items():
+            if all(word in self.number for word in words) and (self.number[words[0]], self.number[words[1]]) not in found:
+                raise UsageError(f"the line {shown(line.strip())} holds more than a rule; a line reads `{self.FORM}`.")
         return KinshipRules(self.relations, found)
 
 

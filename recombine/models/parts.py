@@ -86,10 +86,11 @@ def learning_parts(
     return Learning(rows, held, note)
 
 
-def fit_rows(request: Request, part: str | None, *, made_anew: bool = False) -> Dataset:
+def fit_rows(request: Request, part: str | None, *, made_anew: bool = False, whole: bool = False) -> Dataset:
     """The rows to learn from: the named part, else `fit` where the split has it, else `train`; as many as the request says.
 
-    A folder that lacks the training part is an error, or with `made_anew` gets the rows that this package makes.
+    A folder that lacks the training part is an error, or with `made_anew` gets the rows that this package makes. With `whole`, no
+    row of the training part is left for validation: `fit` is not asked for.
     """
     if request.size is not None and Path(request.source).is_dir():
         raise UsageError(
@@ -97,9 +98,9 @@ def fit_rows(request: Request, part: str | None, *, made_anew: bool = False) -> 
             f"`recombine generate --size train={request.size}` makes a smaller one."
         )
     if part is None:
+        part = TRAIN if whole else "fit"
         try:
-            request.load("fit")
-            part = "fit"
+            request.load(part)
         except UsageError:
             part = TRAIN
             if Path(request.source).is_dir() and (tested := _without_training(request)) is not None:

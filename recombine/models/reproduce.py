@@ -108,6 +108,8 @@ def reproduce(wish: Wish, out: Path) -> Report:
 def _prepared(table: Table, wish: Wish) -> tuple[list[Cell], list[str]]:
     """The cells that can be run here, with the user's templates, and what there is to say about them."""
     every, notes = list(table.cells(wish.files)), [note] if (note := table.note(wish.files)) else []
+    if wish.files and not notes:
+        raise UsageError(f"{wish.table} has no use for --files: leave it out.")
     if wish.templates:
         every = [_with_templates(cell, wish) for cell in every]
         notes.append("stories worded with the user's template file")

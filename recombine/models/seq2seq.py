@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from recombine.models.base import Loss, Model, Training
-from recombine.models.batching import END, PAD, Vocabulary, dropout, pad, source_words
+from recombine.models.batching import END, PAD, UNKNOWN, Vocabulary, dropout, pad, source_words
+from recombine.models.configs import check_choice
 from recombine.models.layers import TwoWay, padding_mask, uniform
 from recombine.models.recurrent import CELLS, Source, attend, recur
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from recombine.core import Example
+
+STARTS = ("zero", "learned")
+"""Values of the setting `start`."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,10 @@ class PairModel(Model):
         target = self.words_out.encode(example.answer.split(), end=True) if answered else None
         return self.words_in.encode(source_words(example)), target
 
+    def knows(self, examples: Sequence[Example]) -> bool:
+        """Whether training had any word of these examples' sources."""
+        return any((self.words_in.encode(source_words(example)) != UNKNOWN).any() for example in examples)
+
     def length(self, item: Item) -> tuple[int, ...]:
         """The longer side of the task first: that is where padding costs most."""
         source, target = item
@@ -127,6 +135,8 @@ class Seq2Seq(PairModel):
 
     def __init__(self, config: Seq2SeqConfig, codec: Mapping[str, Any]) -> None:
         super().__init__(config, codec)
+        check_choice("cell", config.cell, CELLS)
+        check_choice("start", config.start, STARTS)
         units, values, cell = config.units, 2 * config.units, CELLS[config.cell]
         gates = cell.gates * units
         self.encoder = Encoder(len(self.words_in), config)

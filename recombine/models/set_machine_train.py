@@ -175,6 +175,8 @@ class Learner:
         self.step, self.visited = 0, 0
         self.spent = {"seconds": 0.0, "cpu_seconds": 0.0}
         self.desk = new_desk(lesson.rows)
+        self.curve: list[dict[str, float]] = []
+        self.losses: list[tuple[float, float, float]] = []  # since the curve's last point
 
     def learn(self, order: Ints) -> tuple[float, float, float]:
         """One step on a batch: losses of finder and actor, and the share of actions that were right."""
@@ -261,7 +263,8 @@ class Learner:
             f"{group}/{name}": array for group, parts in self._groups().items() for name, array in parts.items()
         }
         spent = self.spent["seconds"], self.spent["cpu_seconds"]
-        found["standing"] = np.array([self.step, self.visited, *spent, self.least_loss, self.window], np.float64)
+        standing = self.step, self.visited, *spent, self.least_loss, self.window, self.of_finder.steps
+        found["standing"] = np.array(standing, np.float64)
         return found
 
     def restore(self, found: Any) -> None:
@@ -272,7 +275,7 @@ class Learner:
         self.step, self.visited = int(found["standing"][0]), int(found["standing"][1])
         self.spent = {"seconds": float(found["standing"][2]), "cpu_seconds": float(found["standing"][3])}
         self.least_loss, self.window = (float(value) for value in found["standing"][4:6])
-        self.of_finder.steps = self.of_actor.steps = self.step
+        self.of_finder.steps, self.of_actor.steps = int(found["standing"][6]), self.step  # a finder may begin later
 
 
 def train(task: Task) -> tuple[SetMachine, dict[str, Any]]:
@@ -328,16 +331,14 @@ def run(learner: Learner, path: Path, say: Callable[[str], None]) -> tuple[dict[
         restore(learner, path)
     before = dict(learner.spent)
     wall, cpu, saved = time.monotonic(), time.process_time(), time.monotonic()
-    curve: list[dict[str, float]] = []
-    losses: list[tuple[float, float, float]] = []
     for order in due(learner.lesson, learner):
         told = learner.visited // SAY_ROWS
-        losses.append(learner.learn(order))
+        learner.losses.append(learner.learn(order))
         if learner.visited // SAY_ROWS > told:
-            finder, actor, right = np.mean(losses, 0).tolist()
-            curve.append({"rows": learner.visited, "finder": finder, "actor": actor, "actions": right})
+            finder, actor, right = np.mean(learner.losses, 0).tolist()
+            learner.curve.append({"rows": learner.visited, "finder": finder, "actor": actor, "actions": right})
             say(f"{learner.visited:,} rows: finder {finder:.4f}, actor {actor:.4f}, actions right {100 * right:.2f} %")
-            losses = []
+            learner.losses = []
         learner.spent = {
             "seconds": before["seconds"] + time.monotonic() - wall,
             "cpu_seconds": before["cpu_seconds"] + time.process_time() - cpu,
@@ -345,7 +346,7 @@ def run(learner: Learner, path: Path, say: Callable[[str], None]) -> tuple[dict[
         if time.monotonic() - saved > CHECKPOINT_SECONDS:
             save(learner, path)
             saved = time.monotonic()
-    return before, curve
+    return before, learner.curve
 
 
 def check_settings(config: SetMachineConfig) -> None:
@@ -388,13 +389,14 @@ def due(lesson: Lesson, learner: Learner) -> Iterator[Ints]:
 
 def save(learner: Learner, path: Path) -> None:
     """Replace the checkpoint, whole or not at all."""
-    write_arrays(path, {}, learner.arrays())
+    write_arrays(path, {"curve": learner.curve, "losses": learner.losses}, learner.arrays())
 
 
 def restore(learner: Learner, path: Path) -> None:
     """Take up a checkpoint; one of another machine is an error that names it."""
-    _, found = read_arrays(path)
+    header, found = read_arrays(path)
     try:
         learner.restore(found)
-    except (ValueError, KeyError, IndexError) as problem:
+        learner.curve, learner.losses = list(header["curve"]), list(map(tuple, header["losses"]))
+    except (TypeError, ValueError, KeyError, IndexError) as problem:
         raise FileError(f"{shown(str(path))} is no checkpoint of this machine: {str(problem)[:200]}.") from None

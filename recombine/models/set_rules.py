@@ -102,11 +102,16 @@ def _told(example: Example) -> str:
 
 
 def parse_lexicon(text: str, known: Vocabulary) -> dict[str, tuple[str, str]]:
-    """Word -> (operation, look or ties). Lines of another form are passed over; a word twice or an unknown name is an error."""
+    """Word -> (operation, look or ties). A word twice or an unknown name is an error.
+
+    Lines of another form are passed over, but not one that gives a word an operation and is that word's only line.
+    """
     found: dict[str, tuple[str, str]] = {}
+    odd: dict[str, str] = {}
     for line in check_length(text).splitlines():
         fields = fields_of(line.lower())
         if not 2 <= len(fields) <= 3 or not all(map(re.fullmatch, FORMS, fields)):
+            odd |= dict.fromkeys(_meant(fields), line)
             continue
         word, operation, meaning = fields[0], fields[1], " ".join("".join(fields[2:]).split())
         if word not in known.words:
@@ -120,8 +125,17 @@ def parse_lexicon(text: str, known: Vocabulary) -> dict[str, tuple[str, str]]:
         found[word] = operation, meaning
     if not found:
         raise UsageError(f"the text has no lexicon; a line reads `{SetBook.FORM}`.")
+    for word, line in odd.items():
+        if word in known.words and word not in found:
+            raise UsageError(f"the line {shown(line.strip())} is no rule of {shown(word)}; a line reads `{SetBook.FORM}`.")
     parameters_of(found, known)  # an unknown look or tie is an error here
     return found
+
+
+def _meant(fields: Sequence[str]) -> list[str]:
+    """The word that a malformed line seems to give an operation other than `pass`; empty for any other line."""
+    said = re.match(r"\W*([a-z]+)", fields[1]) if len(fields) > 1 else None
+    return re.findall(r"[a-z]+", fields[0])[-1:] if said is not None and said[1] in NAMES[1:] else []
 
 
 def parameters_of(lexicon: dict[str, tuple[str, str]], known: Vocabulary) -> Parameters:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from recombine import keys
 from recombine.core import Example, Family, Score
 from recombine.errors import FileError, shown
 from recombine.files import read_lines
@@ -128,6 +129,13 @@ def file_pairs(folder: str) -> dict[str, list[Pair]]:
     return found
 
 
+@functools.cache
+def folder_hash(folder: str) -> str:
+    """8 hex digits for the pairs of a folder."""
+    pairs = file_pairs(folder)
+    return keys.digest(*(text for part in pairs for text in (part, *(side for pair in pairs[part] for side in pair)))).hex()[:8]
+
+
 # --- the experiment's rows -------------------------------------------------------------------------------------------
 
 
@@ -172,8 +180,9 @@ class Translation:
         return ("test", "daxy") if self.with_daxy else ("test", "tired")
 
     def name(self) -> str:
-        """The source as part of a folder's name."""
-        return f"mt-{'files' if self.files else 'grammar'}-{self.direction}{'-daxy' if self.with_daxy else ''}"
+        """The source as part of a folder's name: other pairs have another name."""
+        pairs = f"files={folder_hash(self.files)}" if self.files else "grammar"
+        return f"mt-{pairs}-{self.direction}{'-daxy' if self.with_daxy else ''}"
 
     def metric(self, examples: Sequence[Example], answers: Sequence[str]) -> float:
         """BLEU: what validation goes by."""

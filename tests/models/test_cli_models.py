@@ -29,6 +29,10 @@ def test_train_and_predict_on_a_family(tmp_path: Path, capsys: pytest.CaptureFix
     assert len(lines) == 12
     assert all(line.keys() == {"id", "answer"} for line in lines)
     assert lines[0]["id"].startswith("scan@1/release/simple_p1/test/0/")
+    turned = ["--data", "nacs", "--split", "simple_p1", "--size", "5", "--out", str(tmp_path / "turned.jsonl")]
+    assert main(["predict", run, *turned]) == 2
+    assert "it knows no word of 'nacs@1/" in capsys.readouterr().err
+    assert not (tmp_path / "turned.jsonl").exists()
 
 
 def test_train_on_a_folder_holds_out_a_tenth(tmp_path: Path) -> None:
@@ -74,6 +78,26 @@ def test_reproduce_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixtur
         (["train", "gru", "--out", "x"], "--data"),
         (["train", "gru", "--data", "scan", "--out", "x", "--with", "unit=3"], "units"),
         (["train", "gru", "--data", "scan", "--out", "x", "--with", "units=many"], "integer"),
+        (
+            ["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--with", "cell=gruu"],
+            "Known: gru, lstm, rnn",
+        ),
+        (
+            ["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--with", "start=zeroo"],
+            "Known: learned, zero",
+        ),
+        (
+            ["train", "bilstm-mean", "--data", "clutrr", "--size", "9", "--out", "x", "--with", "pooling=atention"],
+            "'attention'",
+        ),
+        (
+            ["train", "encoder-lstm", "--data", "clutrr", "--size", "9", "--out", "x", "--with", "pooling=lats"],
+            "Known: last, mean",
+        ),
+        (
+            ["train", "encoder-lstm", "--data", "clutrr", "--size", "9", "--out", "x", "--with", "reader=lstn"],
+            "Known: lstm, mean",
+        ),
         (["train", "gat", "--data", "scan", "--split", "simple_p1", "--out", "x"], "story"),
         (["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--device", "abacus"], "device"),
         (["train", "gru", "--data", "scan", "--split", "simple_p1", "--out", "x", "--size", "190"], "exactly 189 rows"),

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import recombine  # noqa: E402
+from recombine.errors import UsageError  # noqa: E402
 from recombine.models import find_model  # noqa: E402
 from recombine.models.base import Training, changed  # noqa: E402
 from recombine.models.checkpoints import load_model  # noqa: E402
@@ -57,6 +58,16 @@ def test_the_grid_is_built_from_inputs_alone() -> None:
     assert (seen.words == again.words).all()
     assert int(seen.grid.sum()) == 3 * len(examples[0].inputs["objects"]) + 2
     assert seen.grid.shape[2] == 16
+
+
+def test_a_larger_grid_than_there_are_places_is_refused() -> None:
+    cls, config = find_model("grounded-transformer")
+    small = {"units": 8, "max_answer_tokens": 5}
+    examples = list(recombine.load("gscan", part="train", recipe="sound", grid_size=7, size=3))
+    model = cls.build(changed(config, {**small, "grid": 6}), examples)
+    with pytest.raises(UsageError, match="--with grid=7"):
+        predict(model, examples)
+    assert len(predict(cls.build(changed(config, {**small, "grid": 7}), examples), examples)) == 3
 
 
 def test_random_actions_have_the_right_length_and_are_hardly_ever_right(tmp_path: Path) -> None:

@@ -106,6 +106,15 @@ def test_entity_policies() -> None:
         EntityEmbedding(60, 8, "shuffled")
 
 
+def test_a_documented_zero_is_taken() -> None:
+    """The released code's classifier is as wide as its input, which the setting calls 0."""
+    cls, config = find_model("bilstm-mean")
+    model = cls.build(changed(config, {"classifier": "0", "units": 8}), stories(8))
+    assert [layer.out_features for layer in model.head if isinstance(layer, torch.nn.Linear)] == [48, len(model.labels)]
+    training = changed(find_model("mlstm")[0].TRAINING, {"max_steps": "0", "decay_steps": "0"})
+    assert (training.max_steps, training.decay_steps) == (0, 0)
+
+
 def test_a_missing_encoder_is_named() -> None:
     cls, config = find_model("frozen-encoder")
     with pytest.raises(FileError, match="encoder"):

@@ -120,6 +120,24 @@ def test_a_folder_without_the_files_is_named(tmp_path: Path) -> None:
         file_pairs(str(tmp_path))
 
 
+@pytest.mark.parametrize("table", ["nacs-table1", "reascan-table3", "clutrr-figure7"])
+def test_files_that_a_table_does_not_read_are_refused(table: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"{table} has no use for --files"):
+        reproduce(Wish(table, "smoke", 1, files=str(tmp_path)), tmp_path / "out")
+
+
+def test_other_sentence_pairs_are_another_run(tmp_path: Path) -> None:
+    """Otherwise a table from one folder would show the finished runs of another one."""
+    sources = []
+    for folder, said in (("a", "je suis grand ."), ("b", "je suis petit ."), ("c", "je suis grand .")):
+        (tmp_path / folder).mkdir()
+        for name in ("train", "test", "test.daxy", "test.tired"):
+            (tmp_path / folder / f"{name}.src").write_text("i am big .\n")
+            (tmp_path / folder / f"{name}.trg").write_text(f"{said}\n")
+        sources.append(Translation(files=str(tmp_path / folder)).name())
+    assert sources[0] == sources[2] != sources[1]
+
+
 def test_leak_free_rows_are_scored_apart(tmp_path: Path) -> None:
     tiny = Scale("tiny", 1, 1, 0, rows=40, test_rows=200, changes={"units": 8, "embedding": 4})
     outcome = run(Experiment(Source("nacs", "simple"), "gru", tiny), tmp_path)

@@ -82,6 +82,10 @@ def test_a_reader_in_seventeen_lines_finds_the_targets(worlds: Any, split: str) 
         ("row: relate: same line", "same line"),
         ("row: relate", "say more"),
         ("and: aside: now", "end after"),
+        ("red: pass\nand: aside:", "'and: aside:' is no rule of 'and'"),
+        ("red: pass\nrow: relate: `same row`, `smaller`", "is no rule of 'row'"),
+        ("red: pass\n2. blue: filter: color blue", "is no rule of 'blue'"),
+        ("red: pass\n**blue**: filter color blue", "is no rule of 'blue'"),
         ("x" * 100_001, "100,001 characters"),
     ],
 )
@@ -118,11 +122,19 @@ def test_a_table_of_composition_answers_longer_chains(families: Any) -> None:
         ("father, robot = aunt", "'robot'"),
         ("father, sister = aunt\nfather, sister = mother", "two things of father, sister"),
         ("__import__('os')", "no rule"),
+        ("father, sister = aunt\n- father, mother = grandmother.", "more than a rule"),
+        ("father, sister = aunt\n2. `father`, `mother` = `grandmother`", "more than a rule"),
     ],
 )
 def test_tables_are_read_strictly(families: Any, text: str, hint: str) -> None:
     with pytest.raises(RecombineError, match=hint):
         families.read(text)
+
+
+def test_prose_around_rules_is_passed_over(worlds: Any, families: Any) -> None:
+    said = "So red: filter is what I take.\nFor example, father, sister = aunt means this: my father's sister.\nThe lexicon:\n"
+    assert worlds.read(said + READER).lines() == worlds.read(READER).lines()
+    assert families.read(said + "father, sister = aunt").lines() == [("father", "sister", "aunt")]
 
 
 def test_prompts_show_examples_and_no_test_row(worlds: Any, families: Any) -> None:
@@ -234,6 +246,9 @@ def test_what_makes_no_sense_is_refused(server: Any, tmp_path: Path, capsys: pyt
         assert "cap" in capsys.readouterr().err and not server.asked
     assert main([*words, "--samples", "3", "--temperature", "1"]) == 2
     assert "--samples" in capsys.readouterr().err
+    for option in (["--turns", "5"], ["--setting", "horizon=40"]):
+        assert main([*words, *option]) == 2
+        assert f"leave out {option[0]}." in capsys.readouterr().err
     server.reply = lambda _prompt: "I do not know."
     assert main(words) == 2
     assert "holds no rules" in capsys.readouterr().err

@@ -285,6 +285,13 @@ def test_identify_says_what_is_open(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert any(a["tests_changed"] for word in found["words"] for a in word["alternatives"])
 
 
+def test_identify_leaves_no_training_row_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """The one command that shows `around right` is held out from `fit`, but it is a training row."""
+    assert not any("around right" in example.inputs["command"] for example in load("scan", "fewshot_num1_rep2", "fit"))
+    assert main(["identify", "scan", "--split", "fewshot_num1_rep2"]) == 0
+    assert "0 of 1,173 test answers are open." in capsys.readouterr().out
+
+
 def test_alphabet_and_pairs_agree_between_the_two_directions() -> None:
     forward, backward = (list(load(family, "simple_p1", "fit")) for family in ("scan", "nacs"))
     alphabet = alphabet_of(forward)

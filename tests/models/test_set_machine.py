@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -192,8 +194,12 @@ def test_it_learns_a_small_problem(tmp_path: Path) -> None:
     assert machine.answers(examples) == load_machine(tmp_path / "run").answers(examples)
 
 
-def test_a_killed_run_goes_on_and_ends_in_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = load("gscan", None, "train", size=300)
+@pytest.mark.parametrize("changes", [{}, {"signal": "actions", "warm_rows": 200}])
+def test_a_killed_run_goes_on_and_ends_in_the_same_weights(
+    changes: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `signal = actions` the finder begins after the actor, so it has taken fewer of Adam's steps."""
+    rows, settings = load("gscan", None, "train", size=300), {**SMALL, **changes}
     monkeypatch.setattr(set_machine_train, "CHECKPOINT_SECONDS", -1.0)
     monkeypatch.setattr(set_machine_train, "SAY_ROWS", 500)
 
@@ -201,15 +207,17 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_weights(tmp_path: Path, monke
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_machine("set-machine", SMALL, rows, tmp_path / "a", 1, stop)
+        train_machine("set-machine", settings, rows, tmp_path / "a", 1, stop)
     assert (tmp_path / "a" / "progress.npz").is_file()
-    train_machine("set-machine", SMALL, rows, tmp_path / "a", 1, lambda _line: None)
-    train_machine("set-machine", SMALL, rows, tmp_path / "b", 1, lambda _line: None)
+    train_machine("set-machine", settings, rows, tmp_path / "a", 1, lambda _line: None)
+    train_machine("set-machine", settings, rows, tmp_path / "b", 1, lambda _line: None)
     assert (tmp_path / "a" / "machine.npz").read_bytes() == (tmp_path / "b" / "machine.npz").read_bytes()
+    told, whole = (json.loads((tmp_path / run / "result.json").read_text())["figures"] for run in "ab")
+    assert told == whole and len(whole["curve"]) == 4
     (tmp_path / "a" / "result.json").unlink()
     (tmp_path / "a" / "progress.npz").write_bytes(b"PK half of a file")
     with pytest.raises(FileError, match=r"progress\.npz"):
-        train_machine("set-machine", SMALL, rows, tmp_path / "a", 1, lambda _line: None)
+        train_machine("set-machine", settings, rows, tmp_path / "a", 1, lambda _line: None)
 
 
 def test_a_stuck_finder_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,3 +343,26 @@ def test_rows_from_files_are_those_from_memory(tmp_path: Path) -> None:
     assert vocabulary_of(read.batches()) == known
     for one, other in zip(rows_of(read.batches(), known)[:8], rows_of(made.batches(), known)[:8], strict=True):
         assert np.array_equal(one, other)
+
+
+def test_the_command_line_trains_on_one_core(tmp_path: Path) -> None:
+    """Products of matrices that several threads share have other last bits, so the number must be set before NumPy is imported."""
+    program = (
+        "import os, sys\n"
+        "class Watch:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'numpy':\n"
+        "            print(os.environ['OPENBLAS_NUM_THREADS'])\n"
+        "sys.meta_path.insert(0, Watch())\n"
+        "from recombine.cli import main\n"
+        f"main(['train', 'set-machine', '--data', 'scan', '--split', 'simple_p1', '--out', {str(tmp_path / 'run')!r}])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "2"},
+    )
+    assert done.stdout.split() == ["1"]
+    assert "the set machine reads grid worlds" in done.stderr
