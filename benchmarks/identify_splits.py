@@ -27,7 +27,7 @@ OUT = Path(__file__).parent.parent / "docs" / "results" / "identify-scan.json"
 def run(split: str) -> dict[str, Any]:
     """One search, then every word varied."""
     clock = time.process_time()
-    rows = list(load("scan", split, "fit"))
+    rows = list(load("scan", split, "train"))
     alphabet = alphabet_of(rows)
     pairs = pairs_of(rows, alphabet)
     config = SequenceMachineConfig()

@@ -78,10 +78,6 @@ PARTIAL: Mapping[str, Callable[[Score, Example], float]] = {
 """Family -> what a wrong answer is worth under partial credit; the docstring is the definition. Always below 1."""
 
 
-LONG_ANSWER = 10_000
-"""Characters; the verdict on a longer answer is not kept, because the cache holds the answers."""
-
-
 class _Cache:
     """The last `most` values by key. Safe for threads, and for a process that was forked while another thread held the lock."""
 
@@ -168,8 +164,7 @@ class Scorer:
             return known
         with nullcontext() if self.compiled else kernels.interpreted():
             score = self._score(self.example(identifier), parsed)
-        if len(parsed.answer or "") <= LONG_ANSWER:
-            self._verdicts.put([(key, score)])
+        self._verdicts.put([(key, score)])
         return score
 
     def many(self, identifiers: Sequence[str], replies: Sequence[str]) -> list[Score]:

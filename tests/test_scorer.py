@@ -74,9 +74,7 @@ def test_long_thoughts_are_not_kept() -> None:
     row = recombine.load("scan", size=1)[0]
     for thought in ("a" * 5_000, "b" * 5_000):
         assert scorer(row.id, f"{thought}\n\nAnswer: {row.answer}").status == "right"
-    scorer(row.id, "Answer: " + f"{row.answer} " * 5_000)
-    assert len(scorer._verdicts.values) == 1
-    assert all(len(answer) < 1_000 for _, answer, _ in scorer._verdicts.values)
+    assert list(scorer._verdicts.values) == [(row.id, row.answer, "ok")]
 
 
 def test_the_cache_is_bounded() -> None:
