@@ -177,6 +177,11 @@ def export(source: str | Path, stack: str, out: str | Path, asked: Asked | None 
     prompter.prompt(load(source, folder.plan.parts[0].job.split, folder.plan.parts[0].job.part)[0])  # a family without pictures
     target = own_folder(out, Kind("an export of `recombine export`", _is_export))
     kind, _ = LAYOUTS[stack]
+    record = {
+        "for": stack, "family": folder.family.NAME, "style": asked.style, "sight": asked.sight, "target": asked.target,
+        "prompts": prompter.hash,
+    }  # fmt: skip
+    write_json(target / RECORD, {**record, "files": []})  # an interrupted export knows its folder again
     written = []
     for part in folder.plan.parts:
         rows = load(source, part.job.split, part.job.part)
@@ -185,10 +190,7 @@ def export(source: str | Path, stack: str, out: str | Path, asked: Asked | None 
         file.parent.mkdir(parents=True, exist_ok=True)
         _write(file, kind, _made(iter(rows), most, stack, prompter, asked))
         written.append(file)
-    write_json(target / RECORD, {
-        "for": stack, "family": folder.family.NAME, "style": asked.style, "sight": asked.sight, "target": asked.target,
-        "prompts": prompter.hash, "files": [str(file.relative_to(target)) for file in written],
-    })  # fmt: skip
+    write_json(target / RECORD, {**record, "files": [str(file.relative_to(target)) for file in written]})
     return written
 
 
