@@ -61,6 +61,13 @@ def test_every_verb_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert "usage" in capsys.readouterr().out
 
 
+def test_a_folder_may_have_the_sign_of_ids_in_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(tmp_path / "rows@home")
+    assert main(["generate", "scan", "--split", "length", "--size", "2", "--out", folder]) == 0
+    assert main(["show", folder]) == 0
+    assert "command:" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
@@ -78,6 +85,11 @@ def test_every_verb_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["generate", "scan", "--out", ""], "not a path"),
         (["show", "scan", "--split", "length", "--part", "test", "--index", "99999"], "past the end"),
         (["show", "no/such/folder"], "neither"),
+        (
+            ["show", "scan@1/release/length/test/0/000003", "--split", "simple"],
+            "an id names one row; leave out --split simple.",
+        ),
+        (["show", "scan@1/release/length/test/0/000003", "--random"], "an id names one row"),
         (["show", "scan@9/release/length/test/0/000003"], "version"),
         (["verify", "no/such/folder"], "not a folder"),
         (["audit", "no-such-file", "--as", "scan"], "cannot read"),

@@ -485,6 +485,54 @@ def test_card_says_how_to_make_it_again(tmp_path: Path) -> None:
         assert heading in card
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "reascan --split c1 --size 4",
+        "reascan --split b1 --split all --size 4",
+        "scan --split length --part train --part validation --size train=3,validation=2",
+        "gscan --hold-out 'verb = pull' --size train=6,test=3",
+        "clutrr --split robust_clean --split generalization_23 --size 2",
+        "gscan --suite paper --size 1",
+    ],
+)
+def test_the_command_of_the_card_gives_the_same_plan(tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with sizes by part, with a training part that belongs to another split, and with splits of different parts."""
+    import shlex
+
+    from recombine.cli import main
+    from recombine.data.card import command_of
+
+    plans: list[plan.Plan] = []
+
+    def keep(made: plan.Plan, *_: object, **__: object) -> None:
+        plans.append(made)
+        raise UsageError("enough")
+
+    monkeypatch.setattr("recombine.data.generate.run", keep)
+    assert main(["generate", *shlex.split(words), "--out", str(tmp_path / "a")]) == 2
+    command = command_of(plans[0])
+    assert command is not None
+    assert main([*shlex.split(command.replace("DIR", str(tmp_path / "b")))[1:]]) == 2
+    assert plans[1] == plans[0]
+
+
+def test_the_card_of_a_released_layout_names_the_verb_that_reads_it(tmp_path: Path) -> None:
+    for format_, verb in (("native", "`recombine audit FILE --as scan`"), ("jsonl", "`recombine verify DIR`")):
+        folder = generate("scan", tmp_path / format_, split="length", size=4, format=format_)
+        assert verb in (folder.path / "README.md").read_text()
+
+
+def test_a_card_gives_no_command_for_rows_that_were_searched_for(tmp_path: Path) -> None:
+    from recombine.cli import main
+
+    out = tmp_path / "far"
+    assert main(["generate", "scan", "--hold-out-mcd", "--size", "train=60,test=12", "--out", str(out)]) == 0
+    card = (out / "README.md").read_text()
+    assert "recombine generate scan" not in card
+    assert "`recombine generate --hold-out-mcd` chose the rows" in card
+
+
 def test_the_card_shows_dials_of_training_beside_those_of_the_test(tmp_path: Path) -> None:
     folder = recombine.generate("reascan", tmp_path / "c1", split=["all", "c1"], part=["train", "test"], size=60)
     card = (folder.path / "README.md").read_text()

@@ -59,6 +59,9 @@ class Terminated(BaseException):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller closed it: `>&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     words = [*(sys.argv[1:] if argv is None else argv)]  # not list(): that name becomes the verb's module
     is_debug = "--debug" in words[:1]
     words = words[1:] if is_debug else words

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.cli.printing import print_json, say
-from recombine.cli.requests import add_request, options_of, whole_number
+from recombine.cli.requests import add_request, options_of, request_words, whole_number
 from recombine.core import Example
 from recombine.errors import UsageError, shown
 
@@ -47,9 +47,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.random and arguments.index:
         raise UsageError("--random chooses the row; leave out --index.")
+    words = request_words(arguments)
     if arguments.read_as or Path(arguments.family).is_file():
+        if words:
+            raise UsageError(f"{shown(arguments.family)} is one list of rows; leave out{words}.")
         found = _released(arguments)
-    elif "@" in arguments.family:
+    elif "@" in arguments.family and not Path(arguments.family).is_dir():
+        if words or arguments.index or arguments.random:
+            raise UsageError(f"an id names one row; leave out{words or ' --index and --random'}.")
         found = example(arguments.family)
     else:
         found = _row(arguments, arguments.index)
@@ -165,6 +170,8 @@ def _row(arguments: argparse.Namespace, index: int) -> Example:
 
     def loaded(**more: Any) -> Dataset:
         if arguments.family not in FAMILIES and is_pairs(arguments.family):
+            if chosen := request_words(arguments):
+                raise UsageError(f"a folder of matched pairs is one list of rows; leave out{chosen}.")
             return pair_rows(arguments.family)
         return load(arguments.family, arguments.split, arguments.part, **words, **more)
 

@@ -62,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
                 say(f"  {str(value)[:40]:>20} {count:>9,}  {text_bar(count / longest)}")
             if len(counts) > arguments.most:
                 say(f"  … and {len(counts) - arguments.most} more values")
+    if not any(found.values()):
+        say("no column has a distribution worth showing; --column NAME shows one anyway.")
     if not arguments.column:
         _print_probe(probed(arguments.dir))
     return 0

@@ -58,13 +58,17 @@ def run(arguments: argparse.Namespace) -> int:
     from recombine.serve.studies.store import Store
 
     path = Path(arguments.file)
-    if not arguments.create and not path.is_file():
+    if arguments.create is None and not path.is_file():
         raise UsageError(f"{shown(arguments.file)} does not exist; --create TITLE makes a study in it.")
-    if not arguments.create and not path.stat().st_size:
+    if arguments.create is None and not path.stat().st_size:
         raise UsageError(f"{shown(arguments.file)} is an empty file without studies; --create TITLE makes one in it.")
+    if arguments.create is not None and arguments.kind != "answer" and arguments.condition:
+        raise UsageError(
+            f"--condition goes with --kind answer: the other kinds ask about no rows, and this is {arguments.kind}."
+        )
     store = Store(path)
     try:
-        if arguments.create:
+        if arguments.create is not None:
             _list(store, _create(store, arguments))
         elif arguments.export:
             _export(store, arguments)

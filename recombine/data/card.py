@@ -17,9 +17,11 @@ from recombine.data.croissant import write_croissant
 from recombine.data.folders import Folder
 from recombine.data.freshness import freshness
 from recombine.data.licences import licence_of, reads_files
-from recombine.data.plan import Plan
+from recombine.data.plan import Plan, make_plan
 from recombine.data.shortcuts import shortcut_scores
 from recombine.data.stats import Distribution, part_stats
+from recombine.data.suites import make_suite
+from recombine.errors import RecombineError
 from recombine.families import family as find_family
 from recombine.files import write_text
 
@@ -72,19 +74,56 @@ def _header(plan: Plan, family: Family) -> str:
     return "\n".join([*lines, "---", "", ""])
 
 
-def command_of(manifest: Mapping[str, Any]) -> str:
-    """The command line that makes this folder again, byte for byte."""
-    parts = manifest["parts"]
-    words = ["recombine generate", manifest["family"]]
-    words += [f"--split {split}" for split in dict.fromkeys(part["split"] for part in parts)]
-    words += [f"--part {part}" for part in dict.fromkeys(part["part"] for part in parts)]
-    sizes = {part["rows"] for part in parts}
-    if len(sizes) == 1:
-        words.append(f"--size {sizes.pop()}")
-    words += [f"--recipe {manifest['recipe']}", f"--seed {manifest['seed']}"]
-    options = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in manifest["options"].items()}
-    words += [f"--set {shlex.quote(f'{name}={value}')}" for name, value in options.items()]
-    return " ".join([*words, f"--format {manifest['format']}", "--out DIR"])
+def command_of(plan: Plan) -> str | None:
+    """The command line that makes this folder again, byte for byte; None if no command has these parts."""
+    options = dict(plan.parts[0].job.options)
+    recipes = {part.job.recipe for part in plan.parts}
+    seed, recipe = plan.parts[0].job.seed, recipes.pop() if len(recipes) == 1 else None
+    dials = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in options.items()}
+    end = [f"--recipe {recipe}"] if recipe is not None else []
+    end += [f"--seed {seed}", *(f"--set {shlex.quote(f'{name}={value}')}" for name, value in dials.items())]
+    for request, splits, parts, size in _requests(plan):
+        words: dict[str, Any] = {"size": size, "seed": seed, "recipe": recipe, "options": options, "format": plan.format}
+        try:
+            if splits is not None:
+                made = make_plan(plan.family, splits, parts, **words)
+            else:
+                made = make_suite(plan.family, "paper", **words)
+        except RecombineError:
+            continue
+        if made.parts == plan.parts:
+            return " ".join(["recombine generate", plan.family, *request, *end, f"--format {plan.format}", "--out DIR"])
+    return None
+
+
+_Request = tuple[list[str], tuple[str, ...] | None, tuple[str, ...], int | dict[str, int] | None]
+"""Words of a command, and what they mean: splits (None: the paper's suite), parts, and size."""
+
+
+def _requests(plan: Plan) -> Iterator[_Request]:
+    """The requests that may have made a plan.
+
+    A split can take its training part from another one (`Split.aliases`), so a folder may show a split that nobody asked for.
+    Splits stand in the order of their last part, and those at the front may be left out.
+    """
+    jobs = [part.job for part in plan.parts]
+    last = {job.split: number for number, job in enumerate(jobs)}
+    splits = tuple(sorted(last, key=last.__getitem__))
+    names = tuple(dict.fromkeys(job.part for job in jobs))
+    rows = {name: {part.rows for part in plan.parts if part.job.part == name} for name in names}
+    alike = {name: of.pop() for name, of in rows.items() if len(of) == 1}
+    sizes: list[int | dict[str, int] | None] = [None, *([alike] if alike else [])]
+    if len(counts := {part.rows for part in plan.parts}) == 1:
+        sizes.insert(0, counts.pop())
+    for size in sizes:
+        listed = ",".join(f"{name}={count}" for name, count in size.items()) if isinstance(size, dict) else size
+        end = [] if size is None else [f"--size {listed}"]
+        for start in range(len(splits)):
+            first = [f"--split {split}" for split in splits[start:]]
+            yield [*first, *(f"--part {name}" for name in names), *end], splits[start:], names, size
+            yield [*first, *end], splits[start:], (), size
+        if not isinstance(size, dict):
+            yield ["--suite paper", *end], None, (), size
 
 
 def _body(plan: Plan, family: Family, manifest: Mapping[str, Any]) -> str:
@@ -95,9 +134,7 @@ def _body(plan: Plan, family: Family, manifest: Mapping[str, Any]) -> str:
         f"Recipe `{recipe.name}`: {recipe.claim}",
         "",
         f"Made by `{manifest['package']}`, family version {plan.version}.",
-        f"Fingerprint of all rows: `{manifest['fingerprint']}`. The same rows again:",
-        "",
-        f"    {command_of(manifest)}",
+        *_again(plan, manifest),
         "",
         "| split | part | rows | what belongs here | fingerprint |",
         "|---|---|---:|---|---|",
@@ -120,6 +157,15 @@ def _body(plan: Plan, family: Family, manifest: Mapping[str, Any]) -> str:
     lines += ["", "## Columns", "", "| column | type |", "|---|---|", "| id | string |"]
     lines += [f"| {name} | {kind} |" for name, kind in family.SCHEMA.items()]
     return "\n".join([*lines, "", ""])
+
+
+def _again(plan: Plan, manifest: Mapping[str, Any]) -> list[str]:
+    """The fingerprint, and how to make the rows again."""
+    fingerprint = f"Fingerprint of all rows: `{manifest['fingerprint']}`."
+    if any(part.chosen for part in plan.parts):
+        return [f"{fingerprint} `recombine generate --hold-out-mcd` chose the rows; `plan` in `manifest.json` lists them."]
+    command = command_of(plan)
+    return [fingerprint] if command is None else [f"{fingerprint} The same rows again:", "", f"    {command}"]
 
 
 def _looks(source: Folder, folder: Path) -> str:
@@ -160,6 +206,9 @@ def _datasheet(plan: Plan, family: Family) -> str:
     collected = "generated by a program; no person's data, no text from the web, no crowd workers."
     if reads_files(plan):
         collected = "read from files that the user named, or generated from them; see the original for how those were made."
+    judge = ("recombine verify DIR", "verify")
+    if plan.format == "native":  # `verify` reads no released layout
+        judge = (f"recombine audit FILE --as {plan.family}", "audit FILE --against TRAIN")
     return "\n".join(
         [
             "## Datasheet",
@@ -167,8 +216,8 @@ def _datasheet(plan: Plan, family: Family) -> str:
             "- **Why it was made**: to measure whether a model combines known parts in ways it has not seen.",
             "- **What a row is**: one question with exactly one right answer, or a check that accepts every right answer.",
             f"- **How it was collected**: {collected}",
-            "- **Errors**: every row can be derived again by an independent oracle: `recombine verify DIR`.",
-            "- **Splits**: parts are disjoint under the canonical form (names, order and symmetry removed); `verify` checks it.",
+            f"- **Errors**: every row can be derived again by an independent oracle: `{judge[0]}`.",
+            f"- **Splits**: parts are disjoint under the canonical form (names, order and symmetry removed); `{judge[1]}` checks it.",
             "- **Use it for**: controlled comparisons of models. Not for claims about natural language at large.",
             f"- **Licence**: {licence_of(plan).sentence}",
             "",

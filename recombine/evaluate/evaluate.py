@@ -14,7 +14,7 @@ from recombine.core import Example, Family
 from recombine.data.datasets import Dataset
 from recombine.data.folders import Folder, open_folder
 from recombine.data.plan import plan_part
-from recombine.errors import UsageError, shown
+from recombine.errors import UnknownName, UsageError, shown
 from recombine.evaluate.answerers import ANSWERERS, MADE_UP, SHORTCUT, TRAIN_ROWS, make_answerer, shortcut_names
 from recombine.evaluate.answers import Answer
 from recombine.evaluate.diagnosis import NamedMistake, diagnose
@@ -179,6 +179,15 @@ def evaluate_all(data: Sequence[str | Path | Folder], answers: Mapping[str, Mapp
     joined = join_evaluations(found)
     if words.get("where") is not None and not joined.runs:
         raise UsageError(f"no row of {places} fits the predicate {shown(words['where'])}, or no run answers one that does.")
+    for name in words.get("baselines", ()):
+        if name.startswith(SHORTCUT) and name not in joined.baselines:
+            readers = {
+                reader
+                for folder in folders
+                for number, part in enumerate(folder.plan.parts)
+                for reader in shortcut_names(Dataset(folder.family, part, folder, number)[:40])
+            }
+            raise UnknownName("shortcut reader", name.removeprefix(SHORTCUT), readers)
     return joined
 
 
@@ -281,6 +290,8 @@ def _split_part(name: str) -> tuple[str | None, str]:
 def _check_name(name: str, family: Family) -> None:
     """A run that is called like a built-in answerer would take its place in the report."""
     own: Sequence[str] = list(family.ANSWERERS) if isinstance(family, Answering) else []
+    if not name.strip():
+        raise UsageError(f"a run is called {shown(name)}; give it a name: --answers mine=FILE.")
     if name in (*ANSWERERS, *own) or name.startswith(SHORTCUT):
         raise UsageError(f"a run may not be called {shown(name)}, as a built-in answerer is; name it: --answers mine=FILE.")
 
@@ -328,9 +339,14 @@ def train_examples(folder: Folder, number: int) -> list[Example]:
 
 
 def baseline_names(wanted: Sequence[str], examples: Sequence[Example]) -> list[str]:
-    """The answerers to run; `all-baselines` is every one of them, with every shortcut reader."""
+    """The answerers to run; `all-baselines` is every one of them, with every shortcut reader.
+
+    A shortcut reader that no example knows is left out: it would give the right answer to every row.
+    """
     names: list[str] = []
     for name in wanted:
+        if name.startswith(SHORTCUT) and not any(name.removeprefix(SHORTCUT) in shortcut_names([e]) for e in examples):
+            continue
         readers = shortcut_names(examples[:40]) if name == ALL_BASELINES else []
         family = examples[0].family if examples else None
         own: Sequence[str] = list(family.ANSWERERS) if isinstance(family, Answering) else []

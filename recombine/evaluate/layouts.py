@@ -182,6 +182,11 @@ def export(source: str | Path, stack: str, out: str | Path, asked: Asked | None 
     first = load(source, folder.plan.parts[0].job.split, folder.plan.parts[0].job.part)[0]
     maker(first, 0, prompter, asked)  # what cannot be exported is an error before anything is written
     target = own_folder(out, Kind("an export of `recombine export`", _is_export))
+    record = {
+        "for": stack, "family": folder.family.NAME, "style": asked.style, "sight": asked.sight, "target": asked.target,
+        "prompts": prompter.hash,
+    }  # fmt: skip
+    write_json(target / RECORD, {**record, "files": []})  # an interrupted export knows its folder again
     written = []
     for part in folder.plan.parts:
         rows = load(source, part.job.split, part.job.part)
@@ -190,10 +195,7 @@ def export(source: str | Path, stack: str, out: str | Path, asked: Asked | None 
         file.parent.mkdir(parents=True, exist_ok=True)
         _write(file, kind, _made(iter(rows), most, stack, prompter, asked))
         written.append(file)
-    write_json(target / RECORD, {
-        "for": stack, "family": folder.family.NAME, "style": asked.style, "sight": asked.sight, "target": asked.target,
-        "prompts": prompter.hash, "files": [str(file.relative_to(target)) for file in written],
-    })  # fmt: skip
+    write_json(target / RECORD, {**record, "files": [str(file.relative_to(target)) for file in written]})
     return written
 
 

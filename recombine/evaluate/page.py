@@ -246,7 +246,8 @@ def _known(found: Mapping[str, Any]) -> str:
     return (
         "<h2>Known and new</h2>"
         + _hint(
-            "Hollow: accuracy on known combinations. Full: on combinations that were held out. The line between is the gap."
+            "Hollow: accuracy on known combinations. Full: on combinations that were held out. "
+            "The gap is the distance between the two points. Coloured lines are 95 % intervals."
         )
         + _legend(drawn_runs(found))
         + _two_widths("Accuracy on known and on new combinations", rows)

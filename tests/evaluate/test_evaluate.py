@@ -87,6 +87,25 @@ def test_a_run_does_not_take_the_name_of_a_baseline(folder: Path, name: str) -> 
         evaluate(folder, {name: _answers(folder)})
 
 
+def test_a_run_has_a_name(folder: Path) -> None:
+    with pytest.raises(UsageError, match="give it a name"):
+        evaluate(folder, {"": _answers(folder)})
+
+
+def test_an_unknown_shortcut_reader_is_no_perfect_baseline(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"unknown shortcut reader 'after_as_an'\. Did you mean 'after_as_and'"):
+        evaluate_all([folder], {}, baselines=["shortcut:after_as_an"])
+    assert [run.name for run in evaluate_all([folder], {}, baselines=["shortcut:after_as_and"]).runs] == [
+        "shortcut:after_as_and"
+    ]
+
+
+def test_a_shortcut_reader_of_another_family_is_left_out(folder: Path, tmp_path: Path) -> None:
+    stories = generate("clutrr", tmp_path / "stories", split="generalization_23", part="test_k3", size=4).path
+    found = evaluate_all([folder, stories], {}, baselines=["majority", "shortcut:last_fact"])
+    assert [run.key for run in found.runs if run.name == "shortcut:last_fact"] == ["clutrr/generalization_23/test_k3"]
+
+
 def test_rows_to_score_that_do_not_exist_are_named(folder: Path) -> None:
     good = _answers(folder)
     known = next(iter(good))

@@ -609,6 +609,28 @@ def test_robust_tests_are_a_file_for_each_length(tmp_path: Path) -> None:
         CLUTRR, "robust_supporting", "test_supporting", "release", 0).stop - 38]  # fmt: skip
 
 
+@pytest.mark.parametrize("options", [{}, {"conventions": "none"}])
+def test_our_own_stories_in_the_released_layout_are_judged_by_their_own_laws(
+    tmp_path: Path, options: dict[str, object]
+) -> None:
+    """The released rules derive less, and called most of their right answers wrong."""
+    from recombine.data.audit import audit
+
+    batch = CLUTRR.generate(make_job(CLUTRR, "robust_irrelevant", "train", "sound", 0, options).rows(0, 12))
+    path = tmp_path / "own.csv"
+    with path.open("w", newline="") as out:
+        CLUTRR.write([batch], out)
+    assert audit(path, "clutrr").counts == {}
+    right = CLUTRR.example(batch, 3).answer
+    wrong = next(name for name in RELATIONS if name != right and GENDER[CODES[name]] == GENDER[CODES[right]])
+    header, *lines = path.read_text().splitlines(keepends=True)
+    lines[3] = lines[3].replace(f",{right},", f",{wrong},")
+    path.write_text("".join([header, *lines]))
+    found = audit(path, "clutrr")
+    assert found.wrong_labels == 1
+    assert not found.ok
+
+
 def test_an_empty_clause_is_a_problem(tmp_path: Path) -> None:
     """An empty path once ended `audit` in a KeyError."""
     path = tmp_path / "own.csv"

@@ -111,6 +111,21 @@ def test_exports_are_the_same_bytes_and_go_where_they_may(rows: Path, tmp_path: 
         export(rows, "trl", tmp_path / "own")
 
 
+def test_an_interrupted_export_is_finished_by_the_same_command(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("recombine.evaluate.layouts._write", stop)
+        with pytest.raises(KeyboardInterrupt):
+            export(rows, "sft", tmp_path / "x")
+    (file,) = export(rows, "sft", tmp_path / "x")
+    (whole,) = export(rows, "sft", tmp_path / "y")
+    assert file.read_bytes() == whole.read_bytes()
+
+
 def test_mistakes_are_clear_errors(rows: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="trl"):
         export(rows, "tlr", tmp_path / "x")

@@ -370,6 +370,10 @@ def test_studies_are_made_and_listed_by_command(tmp_path: Path, capsys: pytest.C
     assert main(["study", path]) == 0
     assert "By command" in capsys.readouterr().out
     assert main(["study", path, "--create", "Bad", "--condition", "scan"]) == 2
+    assert main(["study", path, "--create", "", "--condition", "scan/length/test=3"]) == 2
+    capsys.readouterr()
+    assert main(["study", path, "--create", "Bad", "--kind", "write", "--condition", "scan/length/test=3"]) == 2
+    assert "--condition goes with --kind answer" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -58,6 +58,13 @@ def _sleep(path: str) -> None:
     time.sleep(60)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream by a shell's words")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_closed_stream_is_no_fault(closed: str) -> None:
+    done = subprocess.run(f"'{sys.executable}' -m recombine list {closed}", shell=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_killed_worker_is_told_in_one_line() -> None:
     with pytest.raises(WorkerLost, match="run the same command again"):
         list(spread(_die, {"a": (signal.SIGKILL,), "b": (signal.SIGKILL,)}, workers=2))

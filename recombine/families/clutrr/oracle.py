@@ -7,6 +7,7 @@ claim (`claims.py`). `release/oracle.py` judges released rows by the released ru
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -64,11 +65,19 @@ FREE_COLUMNS: Mapping[str, str] = {
 """Column -> what of it the oracle leaves free, and why. Every other column is derived again in full."""
 
 
+_OUR_SOUND = re.compile(r"clutrr@\d+/sound\b")
+"""How the ids of our own `sound` stories begin."""
+
+
 # --- one example, or many --------------------------------------------------------------------------------------------
 
 
 def validate(one: Example) -> list[Problem]:
-    """Every broken law of the example's recipe. For `release`, broken laws of `sound` are added as artifacts."""
+    """Every broken law of the example's recipe. For `release`, broken laws of `sound` are added as artifacts.
+
+    The reader of released files calls every row `release`. A row whose id says that it is ours and `sound` is judged by the laws of
+    `sound` all the same: the released rules derive less, so right answers would be called wrong.
+    """
     try:
         rows, reasons = rows_of(columns_of(one))
     except FileError as problem:  # the row of a file, whose lists do not fit each other
@@ -76,10 +85,12 @@ def validate(one: Example) -> list[Problem]:
     if 0 in reasons:
         code = "wrong_label" if one.answer not in CODES else "malformed"
         return [Problem(code, f"{reasons[0]}: {shown(one.answer)}" if code == "wrong_label" else reasons[0])]
-    if one.recipe != "sound":
+    if one.recipe != "sound" and not _OUR_SOUND.match(one.id):
         return validate_release(one) + _row_problems(one)
-    bits = _broken(rows, 1, _conventions(one), compiled=False)
-    return _problems(int(bits[0]), one) + _row_problems(one)
+    bits = int(_broken(rows, 1, _conventions(one), compiled=False)[0])
+    if one.recipe != "sound" and one.world is None:  # the released layout has no place for the family of a `sound` story
+        bits &= ~(laws.FALSE_FACT | laws.FALSE_TARGET)
+    return _problems(bits, one) + _row_problems(one)
 
 
 def validate_batch(batch: Batch) -> Iterator[tuple[int, Problem]]:
@@ -127,7 +138,8 @@ def _broken(rows: laws.Rows, count: int, conventions: bool, compiled: bool) -> N
 
 
 def _conventions(one: Example) -> bool:
-    return bool(one.meta.get("options", {}).get("conventions", "stated") != "none")
+    """Whether the story rests on the conventions of kinship. A row of a file has its options in its id alone."""
+    return bool(one.meta.get("options", {}).get("conventions", "stated") != "none") and "conventions=none" not in one.id
 
 
 def _problems(bits: int, one: Example) -> list[Problem]:
