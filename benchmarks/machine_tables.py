@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -60,11 +60,22 @@ def kind_of(split: str) -> str:
     return re.sub(r"_rep\d+$", "", split)
 
 
+def in_order(kinds: Iterable[str]) -> list[str]:
+    """Names in the order of their appearance; those that differ in a number only stand together, by that number."""
+    stems = list(dict.fromkeys(re.sub(r"\d+$", "", kind) for kind in kinds))
+
+    def place(kind: str) -> tuple[int, int]:
+        stem = re.sub(r"\d+$", "", kind)
+        return stems.index(stem), int(kind[len(stem) :] or 0)
+
+    return sorted(dict.fromkeys(kinds), key=place)
+
+
 def sequence() -> None:
     """One line per split."""
     print("| split | seeds | SCAN | NACS | GRU +Attn in the paper | CPU-s to learn | slots |\n|---|---|---|---|---|---|---|")
     runs = [run for run in runs_of("sequence") if not run["settings"]]
-    for split in dict.fromkeys(kind_of(run["split"]) for run in runs):
+    for split in in_order([kind_of(run["split"]) for run in runs]):
         these = [run for run in runs if kind_of(run["split"]) == split]
         paper = " / ".join(value.split("±")[0] for value in PAPER_SEQUENCE.get(split, ("–",)))
         cpu = f"{min(r['cpu_seconds'] for r in these):.0f}–{max(r['cpu_seconds'] for r in these):.0f}"
