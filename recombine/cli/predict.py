@@ -6,6 +6,7 @@ recombine predict runs/length --data scan --split length --part test --out answe
 from __future__ import annotations
 
 import argparse
+import logging
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -67,12 +68,17 @@ def _answerer(arguments: argparse.Namespace) -> Callable[[Sequence[Example]], li
     if is_machine_run(arguments.run):
         return load_machine(arguments.run).answers
     from recombine.models.base import find_device, single_thread
-    from recombine.models.checkpoints import load_model
+    from recombine.models.checkpoints import RESULT, load_model
     from recombine.models.seq2seq import PairModel
     from recombine.models.train import predict
 
     single_thread()
     model = load_model(arguments.run).to(find_device(arguments.device))
+    if not (Path(arguments.run) / RESULT).is_file():
+        logging.getLogger("recombine").warning(
+            "%s is not finished: the best weights so far answer. The command that began it goes on with it.",
+            shown(arguments.run),
+        )
 
     def answers(examples: Sequence[Example]) -> list[str]:
         if isinstance(model, PairModel) and examples and not model.knows(examples):

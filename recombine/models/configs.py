@@ -14,6 +14,8 @@ MAY_BE_ZERO = (
     "patience", "warmup_steps", "max_steps", "decay_steps", "classifier", "short_rows", "middle_rows", "warm_rows",
 )  # fmt: skip
 """Counts for which 0 means "none" or something else of its own, whatever the default is."""
+NEVER_ZERO = ("rate", "clip", "finder_rate", "actor_rate")
+"""Numbers that may be small, but not 0."""
 
 
 def changed(config: C, changes: Mapping[str, object]) -> C:
@@ -35,6 +37,8 @@ def _check_sign(name: str, usual: object, value: object) -> None:
     least = 1 if isinstance(usual, int) and usual > 0 and name not in MAY_BE_ZERO else 0
     if value < least:
         raise BadOption(f"{name} is {shown(value)}, but must be at least {least}.")
+    if name in NEVER_ZERO and value == 0:
+        raise BadOption(f"{name} is {shown(value)}, but must be above 0: nothing is learnt otherwise.")
     if "dropout" in name and value >= 1:
         raise BadOption(f"{name} is {shown(value)}, but must be below 1.")
 

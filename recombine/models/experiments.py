@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from recombine import keys
 from recombine.errors import UnknownName
+from recombine.families import family as find_family
 from recombine.files import read_json, read_lines, read_text, write_json, writing_text
 
 if TYPE_CHECKING:
@@ -129,9 +130,14 @@ class Source:
         """The source as part of a folder's name."""
         dials = [f"{key}={_short(key, value)}" for key, value in sorted(self.options.items())]
         dials += [f"hold={self.hold}"] if self.hold else []
-        return "-".join(
-            [self.family, self.split, *([self.recipe] if self.recipe else []), *dials, *(["fresh"] if self.fresh else [])]
-        )
+        recipe = [self._recipe_name()] if self.recipe else []
+        return "-".join([self.family, self.split, *recipe, *dials, *(["fresh"] if self.fresh else [])])
+
+    def _recipe_name(self) -> str:
+        """The recipe, and its version from the second on: runs on rows of an older version have another name."""
+        recipe = str(self.recipe)
+        version = find_family(self.family).RECIPES[recipe].version
+        return recipe if version == 1 else f"{recipe}@{version}"
 
     def load(self, part: str, rows: int, seed: int) -> list[Example]:
         """The rows of a part, at most `rows` of them (0: all).

@@ -25,6 +25,7 @@ def test_train_and_predict_on_a_family(tmp_path: Path, capsys: pytest.CaptureFix
     note = json.loads((tmp_path / "run" / "run.json").read_text())["data"]
     assert note == {"part": "scan@1/release/simple_p1/fit/0", "rows": 189, "validation": "validation", "validation_rows": 20}
     assert main(["predict", run, *words, "--part", "test", "--size", "12", "--out", str(answers)]) == 0
+    assert "is not finished" not in capsys.readouterr().err
     lines = [json.loads(line) for line in answers.read_text().splitlines()]
     assert len(lines) == 12
     assert all(line.keys() == {"id", "answer"} for line in lines)
@@ -33,6 +34,9 @@ def test_train_and_predict_on_a_family(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["predict", run, *turned]) == 2
     assert "it knows no word of 'nacs@1/" in capsys.readouterr().err
     assert not (tmp_path / "turned.jsonl").exists()
+    (tmp_path / "run" / "result.json").unlink()
+    assert main(["predict", run, *words, "--size", "2", "--out", str(answers)]) == 0
+    assert "is not finished: the best weights so far answer" in capsys.readouterr().err
 
 
 def test_train_on_a_folder_holds_out_a_tenth(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import recombine  # noqa: E402
-from recombine.errors import FileError, UsageError  # noqa: E402
+from recombine.errors import BadOption, FileError, UsageError  # noqa: E402
 from recombine.families import FAMILIES  # noqa: E402
 from recombine.models import find_model  # noqa: E402
 from recombine.models.base import changed  # noqa: E402
@@ -113,6 +113,8 @@ def test_a_documented_zero_is_taken() -> None:
     assert [layer.out_features for layer in model.head if isinstance(layer, torch.nn.Linear)] == [48, len(model.labels)]
     training = changed(find_model("mlstm")[0].TRAINING, {"max_steps": "0", "decay_steps": "0"})
     assert (training.max_steps, training.decay_steps) == (0, 0)
+    with pytest.raises(BadOption, match=r"clip is .*above 0"):
+        changed(training, {"clip": "0"})
 
 
 def test_a_missing_encoder_is_named() -> None:

@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 
 from recombine.cli import main
 from recombine.errors import FileError, UnknownName, UsageError
+from recombine.families import family as find_family
 from recombine.models.experiments import SCALES, Experiment, Scale, Source, run
 from recombine.models.reproduce import Wish, reproduce
 from recombine.models.tables import TABLES
@@ -136,6 +137,13 @@ def test_other_sentence_pairs_are_another_run(tmp_path: Path) -> None:
             (tmp_path / folder / f"{name}.trg").write_text(f"{said}\n")
         sources.append(Translation(files=str(tmp_path / folder)).name())
     assert sources[0] == sources[2] != sources[1]
+
+
+def test_rows_of_another_version_are_another_run() -> None:
+    assert Source("clutrr", "generalization_23", recipe="release").name() == "clutrr-generalization_23-release"
+    version = find_family("clutrr").RECIPES["sound"].version
+    assert version > 1
+    assert Source("clutrr", "generalization_23", recipe="sound").name() == f"clutrr-generalization_23-sound@{version}"
 
 
 def test_leak_free_rows_are_scored_apart(tmp_path: Path) -> None:
