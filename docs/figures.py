@@ -1,6 +1,6 @@
-"""The figure of the set machine's lexicon: one command read word by word, with what each word does to the set of objects.
+"""Two figures: the set machine's lexicon, as one command read word by word with what is left of the objects; and learning curves.
 
-python docs/figures.py      # docs/pictures/lexicon.svg, from the machine that comes with the package
+python docs/figures.py      # docs/pictures/lexicon.svg, from the machine that comes with the package; docs/pictures/curves.svg, from docs/results
 """
 
 from __future__ import annotations
@@ -97,17 +97,17 @@ def lexicon() -> str:
 
 
 RUNS = {
-    "GCN-LSTM, day": ("reascan-all-release-gcn-lstm-day-seed0.json", "#3d6fb6"),
-    "GCN-LSTM, day, target loss": ("reascan-all-release-gcn-lstm-target_weight-0.3-day-seed0.json", "#c8453c"),
-    "small Transformer, day": ("reascan-all-release-grounded-transformer-day-seed0.json", "#8a5fb0"),
     "small Transformer, day, target loss": (
         "reascan-all-release-grounded-transformer-target_weight-0.3-day-seed0.json",
         "#4aa3a8",
     ),
+    "GCN-LSTM, day": ("reascan-all-release-gcn-lstm-day-seed0.json", "#3d6fb6"),
+    "GCN-LSTM, day, target loss": ("reascan-all-release-gcn-lstm-target_weight-0.3-day-seed0.json", "#c8453c"),
+    "small Transformer, day": ("reascan-all-release-grounded-transformer-day-seed0.json", "#8a5fb0"),
     "GCN-LSTM, hour": ("reascan-all-release-gcn-lstm-hour-seed0.json", "#3f8f5a"),
     "M-LSTM, hour": ("reascan-all-release-mlstm-hour-seed0.json", "#d8a927"),
 }
-"""Line -> file and colour; a file that is not there has no line."""
+"""Line -> file and colour, the highest line first; a file that is not there has no line."""
 MILLION, LEFT, TOP, WIDE, HIGH = 1_000_000, 60, 30, 560, 260
 MOST_VISITS = 3.5
 APART = 15
