@@ -11,7 +11,7 @@ from recombine.errors import RecombineError, UnknownName
 if TYPE_CHECKING:
     from recombine.data.datasets import Dataset
 
-__all__ = ["PATHS", "MissingLibrary", "first_rows", "need", "path_of", "asked_part"]
+__all__ = ["PATHS", "MissingLibrary", "first_rows", "need", "path_of"]
 
 PATHS = {
     "lm-eval": "lm_eval",
@@ -45,24 +45,6 @@ def need(package: str, extra: str, low: str, below: str) -> None:
         raise MissingLibrary(f"{package} is {found}, but this needs at least {low} and below {below}: {command}")
 
 
-def asked_part(source: str, split: str | None, part: str | None) -> str | None:
-    """The part whose rows are asked about: never the training part, unless it is named.
-
-    CLUTRR's splits have several test parts and none of the name `test`; the first of them is meant.
-    """
-    from recombine.families import FAMILIES
-    from recombine.families import family as find_family
-    from recombine.jobs import default_split
-
-    if part is not None or source not in FAMILIES:
-        return part
-    found = find_family(source)
-    known = found.SPLITS.get(split if split is not None else default_split(found, {}))
-    if known is None or "test" in known.parts:
-        return None
-    return next((name for name in known.parts if name.startswith("test")), None)
-
-
 def first_rows(source: str, split: str | None, part: str | None, seed: int, size: int) -> Dataset:
     """`size` rows of a family's part, or at most so many of a folder's.
 
@@ -72,7 +54,7 @@ def first_rows(source: str, split: str | None, part: str | None, seed: int, size
     from recombine.families import FAMILIES
 
     if source in FAMILIES:
-        return load(source, split, asked_part(source, split, part), seed=seed, size=size)
+        return load(source, split, part, seed=seed, size=size)
     whole = load(source, split, part, seed=seed)
     return load(source, split, part, seed=seed, size=size) if size < len(whole) else whole
 

@@ -15,7 +15,7 @@ from recombine.data.datasets import load
 from recombine.data.ids import example_of
 from recombine.episodes import Episode
 from recombine.evaluate.prompts import Prompter
-from recombine.integrations import asked_part, first_rows, need
+from recombine.integrations import first_rows, need
 from recombine.scorer import Scorer
 
 need("verifiers", "verifiers", "0.4", "0.5")
@@ -77,8 +77,7 @@ class RowTaskset(vf.Taskset[RowTask, RowConfig]):  # type: ignore[misc]
     def load(self) -> Iterator[RowTask]:
         """One task per row."""
         asked: Any = self.config
-        part = asked_part(asked.family, asked.split, asked.part)
-        rows = load(asked.family, asked.split, part, seed=asked.seed, size=asked.size)
+        rows = load(asked.family, asked.split, asked.part, seed=asked.seed, size=asked.size)
         prompter = Prompter(rows.family, asked.style)
         for index, example in enumerate(rows):
             words = prompter.prompt(example).text
