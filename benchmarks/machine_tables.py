@@ -185,6 +185,7 @@ def scenes() -> None:
         ]  # fmt: skip
         print(f"| {' | '.join(cells)} |")
     own = [run for run in runs if run["job"].startswith("sound")]
+    own.sort(key=lambda run: "scatter" in run["job"])
     print(
         "\n| our statements, FLIPIT, 200 rows | seeds | training rows | task solved | best reading right | another statement's program | CPU-s |\n|---|---|---|---|---|---|---|"
     )
