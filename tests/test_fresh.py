@@ -39,6 +39,15 @@ def test_sets_are_held_out_and_as_fresh_as_can_be(name: str) -> None:
             assert all(p.fixed for p in first)
 
 
+def test_a_set_asks_what_its_axis_says() -> None:
+    """CLUTRR's first test parts have two facts, or no noise: nothing that training does not show."""
+    assert set(fresh_sets(family("clutrr"))) == {
+        ("generalization_23", "test_k10"),
+        ("robust_clean", "test_disconnected"),
+        ("random", "test"),
+    }
+
+
 def test_generate_evaluate_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed, share in ((11, 2), (12, 3)):
         suite = tmp_path / f"exam{seed}"
