@@ -143,6 +143,14 @@ class Bounded(Protocol):
 
 
 @runtime_checkable
+class Recurring(Protocol):
+    """A family whose options can leave a part so few items that another seed gives them again."""
+
+    def recurring(self, job: Job, rows: int) -> float:
+        """The share of the job's first rows that another seed gives too; 0 where each seed draws items of its own."""
+
+
+@runtime_checkable
 class Picking(Protocol):
     """A family that can make single rows faster than `generate` makes the rows around them."""
 

@@ -13,6 +13,7 @@ import recombine
 from recombine.cli import main
 from recombine.data import fresh
 from recombine.data.fresh import fresh_sets, is_suite, open_suite, seed_of
+from recombine.data.freshness import freshness, shared_share
 from recombine.data.plan import make_plan
 from recombine.errors import RecombineError, UsageError
 from recombine.evaluate.history import Sitting, change, trend
@@ -37,6 +38,44 @@ def test_sets_are_held_out_and_as_fresh_as_can_be(name: str) -> None:
             tests = [p for s in same for p in s.parts.values() if p.default and p.name not in ("train", "validation")]
             first = [p for s in same if next(iter(item.RECIPES)) in s.recipes for p in s.parts.values() if p in tests]
             assert all(p.fixed for p in first)
+
+
+def test_a_set_asks_what_its_axis_says() -> None:
+    """CLUTRR's first test parts have two facts, or no noise: nothing that training does not show."""
+    assert set(fresh_sets(family("clutrr"))) == {
+        ("generalization_23", "test_k10"),
+        ("robust_clean", "test_disconnected"),
+        ("random", "test"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "part", "options", "size", "low", "high"),
+    [
+        ("lilgym", "random", "test", {"start": "scratch"}, 300, 0.8, 1.0),  # the statement is the whole task
+        ("lilgym", "random", "test", {}, 300, 0.0, 0.01),
+        ("scan", "addprim_complex_jump_num1_rep1", "test", {}, 7_705, 0.99, 1.0),  # all commands with `jump` but one
+        ("scan", "simple", "test", {}, 4_182, 0.15, 0.25),
+        ("clutrr", "generalization_23", "test_k2", {}, 1_000, 0.03, 0.08),
+        ("lexicon", "random", "test", {"words": 4}, 1_000, 0.2, 0.35),
+        ("lexicon", "random", "test", {"words": 7}, 1_000, 0.0, 0.01),
+    ],
+)
+def test_the_share_that_another_seed_repeats_is_as_said(
+    name: str, split: str, part: str, options: dict[str, object], size: int, low: float, high: float
+) -> None:
+    item = family(name)
+    sets = [recombine.load(name, split, part, seed=seed, size=size, **options) for seed in (0, 1)]
+    first, second = ([item.canonical(example) for example in rows] for rows in sets)
+    known = set(first)
+    measured = sum(form in known for form in second) / size
+    said = shared_share(item, sets[0].plan)
+    assert low <= measured <= high and low <= said <= high
+    assert bool(freshness(item, sets[0].plan)) == (said >= 0.01)
+
+
+def test_published_files_are_the_same_for_every_seed() -> None:
+    assert all(part.fixed for split in family("lilgym").SPLITS.values() if split.needs_files for part in split.parts.values())
 
 
 def test_generate_evaluate_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recombine.abilities import Recurring
 from recombine.core import Family
 from recombine.data.plan import PartPlan
 
@@ -14,7 +15,9 @@ def shared_share(family: Family, plan: PartPlan) -> float:
     part = family.SPLITS[plan.job.split].parts[plan.job.part]
     if part.fixed:
         return plan.rows / plan.available if plan.available else 1.0
-    return min(1.0, plan.rows / part.exists) if part.exists else 0.0
+    if part.exists:
+        return min(1.0, plan.rows / part.exists)
+    return family.recurring(plan.job, plan.rows) if isinstance(family, Recurring) else 0.0
 
 
 def freshness(family: Family, plan: PartPlan) -> str:
@@ -27,4 +30,5 @@ def freshness(family: Family, plan: PartPlan) -> str:
         return f"{name} is one fixed set: every seed gives the same {plan.rows:,} items, so a new seed does not make them new."
     if part.fixed:
         return f"{name} is sampled from one fixed set of {plan.available:,} items: another seed repeats about {share:.0%} of these."
-    return f"{name} draws from {part.exists:,} items in all: another seed repeats about {share:.0%} of these."
+    space = f"{part.exists:,} items" if part.exists else "few items"
+    return f"{name} draws as if from {space} in all: another seed repeats about {share:.0%} of these."

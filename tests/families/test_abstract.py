@@ -180,6 +180,14 @@ def test_the_notebook_has_at_most_one_clause() -> None:
         released(1, pattern="nested")
 
 
+@pytest.mark.parametrize("split", ["two_clauses", "nested", "more_objects", "fewer_demonstrations", "operation_relation"])
+def test_descriptions_of_other_patterns_are_refused_where_the_split_fixes_them(split: str) -> None:
+    """With `pattern` two_clauses, the training part of `two_clauses` would show what only the test may have."""
+    with pytest.raises(BadOption, match="may be set for the splits random, hold_out"):
+        make_job(ABSTRACT, split, "test", options={"pattern": "two_clauses"})
+    make_job(ABSTRACT, "random", "test", options={"pattern": "two_clauses"})
+
+
 # --- how many more would settle it -----------------------------------------------------------------------------------
 
 

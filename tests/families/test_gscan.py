@@ -566,3 +566,12 @@ def test_length_claim_reads_the_cutoff() -> None:
     example = examples(rows("target_lengths", "test", n=3))[0]
     moved = dataclasses.replace(example, meta={**example.meta, "part": "train"})
     assert "wrong_split" in [p.code for p in gscan.validate(moved)]
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_held_out_extreme_size_leaves_no_object_of_another_world(size: int) -> None:
+    """Nothing is bigger than size 4: a world drawn around a small object of size 4 read beyond the tables."""
+    job = make_job(gscan, "hold_out", "test", options={"predicate": f"target.size = {size}"})
+    for example in [gscan.example(batch, row) for batch in [gscan.generate(job.rows(0, 6))] for row in range(6)]:
+        assert example.validate() == []
+        assert example.world.things[0].size == size

@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
+import recombine
 from recombine.core import Example, Problem
+from recombine.data.generate import run
+from recombine.data.plan import make_plan
+from recombine.data.verify import verify
 from recombine.errors import BadOption
 from recombine.families.lexicon import LEXICON, oracle, plan, splits
 from recombine.families.lexicon.generate import generate
@@ -42,6 +46,13 @@ def test_tasks_are_right(split: str) -> None:
     for example in examples(split, rows=40):
         assert LEXICON.validate(example) == []
         assert solve(example.inputs) == {example.answer: next(iter(solve(example.inputs).values()))}
+
+
+def test_a_folder_with_a_task_drawn_twice_is_in_order(tmp_path: Path) -> None:
+    """Tasks of four words are few: of 300 rows some come twice."""
+    run(make_plan("lexicon", ("random",), ("test",), size=300, options={"words": 4}), tmp_path / "few")
+    assert len({LEXICON.canonical(example) for example in recombine.load(tmp_path / "few", "random", "test")}) < 300
+    assert verify(tmp_path / "few").problems == ()
 
 
 def test_interpreted_and_compiled_rows_are_the_same() -> None:

@@ -18,7 +18,7 @@ from recombine.families.abstract.draws import below as _below
 from recombine.families.abstract.facets import facet_columns
 from recombine.families.abstract.plan import NESTED, ONE, SIMPLE, TWO, Forms
 from recombine.families.abstract.rows import columns
-from recombine.families.abstract.splits import FEWEST, OPTIONS, Making, making_of
+from recombine.families.abstract.splits import FEWEST, OPTIONS, SPLITS, Making, follows_pattern, making_of
 from recombine.grid.size_bounds import N_KEYS
 from recombine.predicates.draw import HOLD_OUT, Source, draw, predicate_of
 
@@ -142,6 +142,11 @@ def vet(job: Job) -> None:
     """Refuse options that do not fit together, or not with the split or recipe."""
     making = making_of(job.split, job.part, dict(job.options))
     settings_of(job, making)
+    if "pattern" in dict(job.options) and not follows_pattern(job.split, job.part):
+        raise BadOption(
+            f"option pattern is {option(job, OPTIONS, 'pattern')}, but {job.split}/{job.part} has descriptions of its own; pattern may be "
+            f"set for the splits {', '.join(name for name in SPLITS if follows_pattern(name, 'test'))}."
+        )
     if job.recipe == "release" and max(making.patterns) > ONE:
         raise BadOption(f"option pattern is {plan.PATTERNS[max(making.patterns)]}, but the notebook has at most one clause.")
 

@@ -38,7 +38,7 @@ ANSWER_FORMS = ("objects", "edit", "cells", "arc")
 OPTIONS: Mapping[str, Option] = MappingProxyType(
     {
         "demonstrations": Option(3, "Demonstrations in each task.", low=FEWEST, high=6),
-        "pattern": Option("one_clause", "The descriptions of the split `random`.", choices=PATTERNS),
+        "pattern": Option("one_clause", "The descriptions of the splits `random` and `hold_out`.", choices=PATTERNS),
         "grid_size": Option(6, "Rows and columns of each world.", low=5, high=10),
         "answer_form": Option("objects", "How the answer is written.", choices=ANSWER_FORMS),
         PREDICATE: PredicateOption(
@@ -153,11 +153,11 @@ _SPLITS = (
     ),
     ruled_split(
         "two_clauses", "composition", "Training descriptions have one clause, test descriptions have two.",
-        {"test": ("Every description has two clauses of its first phrase.", TEST, Making((TWO,), objects=DEEP_OBJECTS))}, alias=True,
+        {"test": ("Every description has two clauses of its first phrase; worlds hold seven to twelve objects.", TEST, Making((TWO,), objects=DEEP_OBJECTS))}, alias=True,
     ),
     ruled_split(
         "nested", "composition", "Training descriptions have one clause, test descriptions have a clause inside a clause.",
-        {"test": ("Every description has a clause of its second phrase.", TEST, Making((NESTED,), objects=DEEP_OBJECTS))}, alias=True,
+        {"test": ("Every description has a clause of its second phrase; worlds hold seven to twelve objects.", TEST, Making((NESTED,), objects=DEEP_OBJECTS))}, alias=True,
     ),
     ruled_split(
         "more_objects", "distractors", "Worlds hold six to nine objects in training and ten to twelve in the test.",
@@ -179,6 +179,12 @@ _SPLITS = (
 SPLITS: dict[str, Split] = {split.name: split for split in _SPLITS}
 
 
+def follows_pattern(split: str, part: str) -> bool:
+    """Whether the option `pattern` gives the part's descriptions. A split that trains on `random` fixes what its test holds."""
+    ruled = SPLITS[split]
+    return isinstance(ruled, RuledSplit) and not ruled.makings[part].patterns
+
+
 def making_of(split: str, part: str, options: Mapping[str, Any]) -> Making:
     """How a part is made, with the options filled in."""
     ruled = SPLITS[split]
@@ -191,4 +197,15 @@ def making_of(split: str, part: str, options: Mapping[str, Any]) -> Making:
     return making._replace(patterns=(pattern,), objects=DEEP_OBJECTS if pattern >= TWO else OBJECTS)
 
 
-__all__ = ["ANSWER_FORMS", "FEWEST", "OPTIONS", "RECIPES", "SPLITS", "Making", "RuledSplit", "making_of", "ruled_split"]
+__all__ = [
+    "ANSWER_FORMS",
+    "FEWEST",
+    "OPTIONS",
+    "RECIPES",
+    "SPLITS",
+    "Making",
+    "RuledSplit",
+    "follows_pattern",
+    "making_of",
+    "ruled_split",
+]

@@ -64,6 +64,12 @@ class LexiconFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
 
         return {"solver": solver}
 
+    def recurring(self, job: Job, rows: int) -> float:
+        """About the share of the first rows that another seed gives too."""
+        from recombine.families.lexicon.generate import recurring
+
+        return recurring(job, rows)
+
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         from recombine.families.lexicon.generate import generate

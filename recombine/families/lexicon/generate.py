@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from recombine.errors import Infeasible
 from recombine.families.lexicon import held_out, kernel
 from recombine.families.lexicon.facets import facet_columns
 from recombine.families.lexicon.plan import MEANINGS, MOST_ACTIONS, MOST_WORDS, NONSENSE, Lesson, actions_of, glosses, table
-from recombine.families.lexicon.splits import OPTIONS, Making, asked, forbidden, making_of
+from recombine.families.lexicon.splits import OPTIONS, SHARES, Making, asked, forbidden, making_of
 from recombine.predicates.draw import HOLD_OUT, PREDICATE, Source, draw, predicate_of, predicate_text, too_rare
 
 KERNEL_NAME = "recombine.families.lexicon.kernel"
@@ -96,6 +97,16 @@ def _made(job: Job, compiled: bool | None = None) -> Batch:
         )
     rejections = {"not settled": int(again)} if again else {}
     return Batch(job, job.start, _columns(job, sink, offered[np.arange(n), sink.offers], words), rejections)
+
+
+SPACES: Mapping[int, int] = MappingProxyType({4: 2_700, 5: 60_000, 6: 1_200_000})
+"""Words of a task -> about how many rows of the part `random/test` it takes until every second row was in another seed's rows."""
+
+
+def recurring(job: Job, rows: int) -> float:
+    """About the share of the rows that another seed gives too: measured for the split `random`, near 0 for more words."""
+    space = SPACES.get(int(option(job, OPTIONS, "words")), 0) if job.split == "random" else 0
+    return rows / (rows + space * len(SHARES[job.part])) if space else 0.0
 
 
 SOURCE = Source(_made, facet_columns)

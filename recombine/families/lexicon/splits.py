@@ -110,10 +110,9 @@ TRAIN, TEST = 100_000, 10_000
 
 def ruled_split(
     name: str, axis: Axis, claim: str, parts: Mapping[str, tuple[str, Making]], aliases: Mapping[str, tuple[str, str]] | None = None,
-    repeats: int = 1,
 ) -> RuledSplit:  # fmt: skip
-    """A split of these parts (sentence, making)."""
-    listed = {part: Part(part, rule, TRAIN if part == "train" else TEST, repeats=repeats) for part, (rule, _) in parts.items()}
+    """A split of these parts (sentence, making). Tasks are drawn with replacement: one of few words may come twice."""
+    listed = {part: Part(part, rule, TRAIN if part == "train" else TEST, repeats=0) for part, (rule, _) in parts.items()}
     makings = {part: making for part, (_, making) in parts.items()}
     return RuledSplit(name, claim, listed, aliases or {}, ("sound",), axis, is_published=False, makings=makings)
 
@@ -149,7 +148,6 @@ _SPLITS: tuple[Split, ...] = (
             "validation": ("One share of the tasks that do not satisfy the predicate.", Making(SHARES["validation"])),
             "test": ("Tasks that satisfy the predicate.", Making()),
         },
-        repeats=0,  # a narrow predicate leaves few commands, so the same task is drawn again
     ),
 )  # fmt: skip
 SPLITS: dict[str, Split] = {split.name: split for split in _SPLITS}

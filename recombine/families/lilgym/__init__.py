@@ -128,6 +128,10 @@ class LilGymFamily(Rooms, PromptRoom, FacetRoom, PairRoom):
         """How many rows a part can have: its statements from scratch, else its statements times their visits."""
         return self.size(job) if job.recipe == "official" else generate.available(job)
 
+    def recurring(self, job: Job, rows: int) -> float:
+        """The share of the first rows that another seed gives too: of statements from scratch, where no scene is drawn."""
+        return generate.recurring(job, rows)
+
     def generate(self, job: Job) -> Batch:
         """Rows [job.start, job.stop) of the part."""
         return generate.generate(job)

@@ -144,6 +144,15 @@ def default_size(job: Job, rows: int) -> int:
     return min(rows, available(job))
 
 
+def recurring(job: Job, rows: int) -> float:
+    """The share of the first rows whose statements stand among the first rows of another seed. From scratch a statement is the whole task."""
+    wanted = Wanted.of(job)
+    if job.recipe == "official" or not wanted.from_nothing or not rows:
+        return 0.0
+    mine, theirs = (_sequel(one, wanted).places[:rows] for one in (job, replace(job, seed=job.seed ^ 1)))
+    return len(np.intersect1d(mine, theirs)) / rows
+
+
 def _begun(job: Job, wanted: Wanted, indices: Numbers) -> Rows:
     """Rows with their statements."""
     known = _sequel(job, wanted)

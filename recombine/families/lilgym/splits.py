@@ -227,7 +227,7 @@ for _name, _counts in _COUNTS.items():
         _name,
         f"The published {_kind.upper()}-{'FLIPIT' if _start == 'flipit' else 'SCRATCH'} tasks, as the paper counts them.",
         {
-            _part: Part(_part, f"The published {_file} file.", _count, finite=True, default=_part != "validation")
+            _part: Part(_part, f"The published {_file} file.", _count, finite=True, default=_part != "validation", fixed=True)
             for _part, _file, _count in zip(("train", "validation", "test"), ("train", "dev", "test"), _counts, strict=True)
         },
         recipes=("official",),

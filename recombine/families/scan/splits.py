@@ -49,6 +49,8 @@ FILLERS = ("look", "walk", "run")
 """The verbs whose `around right` joins the train set of filler_num1, 2 and 3, in this order."""
 FEWER_SHOTS = {(32, 3): 31, (64, 1): 61, (64, 2): 61, (64, 3): 63, (64, 4): 62, (64, 5): 60}
 """(N, replicate) -> the extra rows that the released few-shot file really has, where it is not N."""
+WITHOUT_JUMP, WITH_JUMP, FEWEST_SHOTS = 13_203, 7_706, 15_225
+"""Commands without `jump`; with it, but for `jump` itself; and those that every train set of the few-shot series holds."""
 JUMP_COPIES = 1_467
 """How often the bare `jump` stands in train: round(13,203 / 9), a tenth of the whole; extra commands share this number."""
 LEFT_COPIES = 2_189
@@ -137,10 +139,12 @@ def divide(
     fixed: tuple[str, ...] = ("train", "test"),
     axis: Axis = "substitution",
     held: Held = A_TENTH,
+    pools: tuple[int, int] = (SIZE, SIZE),
 ) -> ScanSplit:
     """A split with four parts. `fit` and `validation` divide train, and are written only when they are named.
 
     `repeats`: the most copies of one command in train. `fixed`: the parts that are the same for every seed.
+    `pools`: from how many commands the seed chooses train and test.
     """
     apart = f"About a tenth of train, drawn by the seed{'; one row of each repeated command' * held.keeps_one}."
     rest = "The rows of train that are not held out for validation."
@@ -151,7 +155,7 @@ def divide(
             return int(SPLITS[name].copies(0)[which].sum())
 
         is_default = which in ("train", "test")
-        return Part(which, sentence, size, True, is_default, shares, copies, which in fixed, exists=SIZE)
+        return Part(which, sentence, size, True, is_default, shares, copies, which in fixed, exists=pools[which == "test"])
 
     parts = {
         "train": part("train", train, ("fit", "validation"), repeats),
@@ -331,7 +335,7 @@ def _jump_split(name: str, extras: int, untested: int, rule: Rule) -> ScanSplit:
         f"`jump` is trained on its own and in a sample of {extras} compositions, and tested in the others.",
         train=f"The 13,203 commands without `jump`; `jump` itself and a sample of {extras} with it, {copies} times each.",
         test=f"All other commands with `jump`, except a sample of {untested}{common}.",
-        rule=rule, repeats=copies, fixed=() if extras else ("train",),
+        rule=rule, repeats=copies, fixed=() if extras else ("train",), pools=(WITHOUT_JUMP, WITH_JUMP),
         held=Held(1_277, None if extras else 157, keeps_one=True),
     )  # fmt: skip
 
@@ -369,7 +373,7 @@ def _template_splits() -> Iterator[ScanSplit]:
             f"`jump around right` is tested when `look around right` was trained in a sample of {shots} commands.",
             train=f"The train set of filler_num0, and a sample of {shots} of the rows that filler_num1 adds to it.",
             test="With the phrase `jump around right`.",
-            rule=_few_shots(shots, "fewshot", n, replicate), fixed=("test",),
+            rule=_few_shots(shots, "fewshot", n, replicate), fixed=("test",), pools=(FEWEST_SHOTS, SIZE),
         )  # fmt: skip
 
 

@@ -55,6 +55,8 @@ CHOICES = 6
 ONLY_SHAPE, COLOR_SHAPE, SIZE_SHAPE = 0, 1, 2
 FEWEST_RIVALS = 2
 """At least this many objects could be meant by a phrase of the command's kind."""
+BIGGEST = 4
+"""The largest size of an object."""
 FEWEST_OBJECTS = 8
 MAX_ATTEMPTS = 20_000
 """Draws after which a row is given up."""
@@ -216,13 +218,15 @@ def choose_target(rng: Words, choice: Ints, n: int, held: int, wanted: int, tags
     template, direction = choice[TEMPLATE], choice[WAY]
     can_be_meant, fits = 0, 0
     for i in range(n):
-        word = word_for(template, n, things, i)
+        word, size = word_for(template, n, things, i), things[i, SIZE]
         if word < 0:
             continue
         can_be_meant += 1
+        if size > BIGGEST:  # drawn as something bigger than an implied size 4: such a world is not kept
+            continue
         color_word = things[i, COLOR] + 1 if template & COLOR_SHAPE else 0
         command = encode_command(choice[VERB], choice[ADVERB], things[i, SHAPE], color_word, word)
-        if tags[command, things[i, SIZE] - 1, things[i, COLOR], direction] & held == wanted:
+        if tags[command, size - 1, things[i, COLOR], direction] & held == wanted:
             fits |= 1 << i
     if fits == 0 or can_be_meant < FEWEST_RIVALS:
         return -1
