@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from recombine import keys
 from recombine.errors import UnknownName
-from recombine.families import family as find_family
 from recombine.files import read_json, read_lines, read_text, write_json, writing_text
 
 if TYPE_CHECKING:
@@ -135,9 +134,8 @@ class Source:
 
     def _recipe_name(self) -> str:
         """The recipe, and its version from the second on: runs on rows of an older version have another name."""
-        recipe = str(self.recipe)
-        version = find_family(self.family).RECIPES[recipe].version
-        return recipe if version == 1 else f"{recipe}@{version}"
+        version = self._dataset(self.validation if not self.hold else self.fit, 0, 0).job.version
+        return str(self.recipe) if version == 1 else f"{self.recipe}@{version}"
 
     def load(self, part: str, rows: int, seed: int) -> list[Example]:
         """The rows of a part, at most `rows` of them (0: all).

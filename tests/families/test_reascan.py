@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import recombine
 from recombine import kernels
 from recombine.core import Batch, Example
 from recombine.errors import BadOption, RecombineError, UsageError
@@ -157,6 +158,18 @@ def test_targets_agents_and_directions_are_balanced() -> None:
     directions = np.bincount(np.maximum(direction_codes(*offsets_of(6)), 0).ravel(), weights=weights.ravel())
     assert np.allclose(directions, 1 / 8, rtol=0.001)
     assert targets[:, -1].tolist() == [36, 32, 32, 36]
+
+
+@pytest.mark.parametrize(
+    "words", [{"split": "direction"}, {"split": "hold_out", "hold_out": "direction = s or direction = n or direction = e"}]
+)
+def test_targets_on_one_side_lie_at_all_distances(words: dict[str, str]) -> None:
+    rows = recombine.load("reascan", **words, part="test", recipe="sound", size=600)  # type: ignore[arg-type]
+    distances = Counter(row.meta["distance"] for row in rows)
+    assert max(distances.values()) < 0.4 * len(rows)
+    assert len(distances) >= 5
+    if words["split"] == "hold_out":
+        assert min(Counter(row.meta["direction"] for row in rows)[name] for name in "sne") > 0.2 * len(rows)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])

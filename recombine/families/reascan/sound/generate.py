@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -255,9 +256,20 @@ def aims_of(grid: int, allowed: tuple[int, ...]) -> Aims:
     """The aims of a grid; the target lies in one of the directions `allowed` from the agent."""
     directions = direction_codes(*offsets_of(grid))
     is_wanted = np.isin(directions, allowed)
-    weights = np.stack([balanced(allowed_pairs(mode, grid) & is_wanted, directions) for mode in range(N_MODES)])
+    is_weighed = np.ones_like(is_wanted) if is_one_sided(allowed) else is_wanted
+    weights = np.stack([balanced(allowed_pairs(mode, grid) & is_weighed, directions) for mode in range(N_MODES)]) * is_wanted
     targets = (weights.sum(axis=2) > 0).astype(np.int64)
     return Aims(np.cumsum(targets, axis=1), np.cumsum(weights, axis=2))
+
+
+def is_one_sided(allowed: Sequence[int]) -> bool:
+    """Whether these directions leave half of the circle empty.
+
+    If targets to the south-west only were balanced by themselves, nearly all would touch the agent: where agents and targets are
+    spread evenly, the mean distance is fixed, and it is the shortest one. Such targets keep the weights that they have among all.
+    """
+    turns = np.diff([*sorted(allowed), min(allowed, default=0) + len(DIRECTIONS)])
+    return bool((turns >= len(DIRECTIONS) // 2).any())
 
 
 def balanced(is_allowed: NDArray[np.bool_], directions: NDArray[np.int8]) -> NDArray[np.int64]:
