@@ -12,6 +12,7 @@ import numpy as np
 from recombine import kernels
 from recombine.core import Example
 from recombine.errors import UsageError
+from recombine.families.clutrr import CLUTRR
 from recombine.families.clutrr.kinship import GENDER, RELATIONS, inverse, word
 from recombine.families.clutrr.native import COLUMNS
 from recombine.families.clutrr.oracle_rules import NONE, kinship
@@ -19,6 +20,8 @@ from recombine.serve.boards.base import Button, Field, Form, View, unknown
 from recombine.serve.changes.base import Finding, Saved, Word, parsed, written
 
 MOST_FACTS, MOST_PEOPLE = 30, 20
+OWN_ID = f"clutrr@{CLUTRR.RECIPES['sound'].version}/sound/mine"
+"""The id of a saved row: it says that the laws of `sound` judge it. The released rules derive less."""
 Triple = tuple[int, int, int]
 
 
@@ -203,7 +206,7 @@ class _Story:
         x, y = (self.names[p] for p in self.query)
         text = " ".join(f"[{self.names[o]}] is the {RELATIONS[r]} of [{self.names[s]}]." for r, s, o in self.facts)
         return {
-            "": "0", "id": "mine", "story": text, "query": repr((x, y)), "text_query": f"What is [{y}] to [{x}]?", "target": answer,
+            "": "0", "id": OWN_ID, "story": text, "query": repr((x, y)), "text_query": f"What is [{y}] to [{x}]?", "target": answer,
             "text_target": repr([f"[{y}] is the {answer} of [{x}]."]), "clean_story": text, "proof_state": "[]",
             "f_comb": "-".join(RELATIONS[r] for r, _, _ in path), "task_name": f"task_1.{len(path)}",
             "story_edges": repr([(number[s], number[o]) for _, s, o in facts]), "edge_types": repr([RELATIONS[r] for r, _, _ in facts]),
