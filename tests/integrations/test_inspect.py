@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,13 @@ from recombine.integrations import first_rows
 from recombine.integrations.inspect import TASKS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    """inspect leaves streams open. They are collected here, where their warnings are ignored, and not when pytest ends."""
+    yield
+    gc.collect()
 
 
 def said(text: str, stop: Any = "stop") -> ModelOutput:
