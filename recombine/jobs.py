@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from recombine.abilities import Listing, Vetting
-from recombine.core import Family, Job, OptionValue, Split
+from recombine.core import Family, Job, OptionValue
 from recombine.difficulty import with_level
 from recombine.errors import UnknownName, UsageError, shown
 from recombine.predicates.draw import HOLD_OUT, PREDICATE
@@ -38,9 +38,9 @@ def default_split(family: Family, options: Mapping[str, object]) -> str:
     return HOLD_OUT if PREDICATE in options and PREDICATE in family.OPTIONS else next(iter(family.SPLITS))
 
 
-def _default_part(split: Split) -> str:
+def default_part(names: Iterable[str]) -> str:
     """What is meant where no part is named: `test`, or the first of several test parts (CLUTRR has one for each length)."""
-    return min(split.parts, key=lambda name: (name != "test", not name.startswith("test")))
+    return min(names, key=lambda name: (name != "test", not name.startswith("test")))
 
 
 def make_job(
@@ -74,7 +74,7 @@ def make_job(
         )
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
         raise UsageError(f"seed is {shown(seed)}, but must be an integer from 0 to 2**63 - 1.")
-    part_name = part if part is not None else _default_part(chosen)
+    part_name = part if part is not None else default_part(chosen.parts)
     if part_name in chosen.aliases:
         split_name, part_name = chosen.aliases[part_name]
         chosen = family.SPLITS[split_name]

@@ -46,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     out_file = own_file(arguments.out, ANSWERS)
     answers_of = _answerer(arguments)
-    rows = request_of(arguments).load(arguments.part or "test", arguments.size)
+    request = request_of(arguments)
+    rows = request.load(arguments.part or request.test_part(), arguments.size)
     examples = list(rows)[: arguments.size]
     answers = answers_of(examples)
     with writing_text(out_file) as out:

@@ -70,7 +70,7 @@ def fresh_sets(item: Family) -> list[tuple[str, str]]:
         parts = [p for p in split.parts.values() if p.default and p.name not in ("train", "validation")]
         if split.needs_files or not parts or name == "hold_out" or next(iter(item.RECIPES)) not in split.recipes:
             continue
-        part = [*(p for p in parts if p.fixed), *(p for p in parts if not p.fixed)][-1]
+        part = sorted(parts, key=lambda p: not p.fixed)[-1]
         known = found.get(split.axis)
         if known is None or (known[0] and not part.fixed):
             found[split.axis] = (part.fixed, name, part.name)

@@ -12,17 +12,22 @@ from typing import Any
 from recombine.scorer import Scorer
 
 _SCORER = Scorer()
-_SPECIAL = re.compile(r"(?:<\|[^<>|\s]{1,60}\|>|<｜[^<>｜\s]{1,60}｜>|</s>|<eos>|<pad>|<end_of_turn>)\Z")
+LONGEST = 80
+"""Characters of a special token with the blanks behind it, at most."""
+_SPECIAL = re.compile(r"(?:<\|[^<>|\s]{1,60}\|>|<｜[^<>｜\s]{1,60}｜>|</s>|<eos>|<pad>|<end_of_turn>)\s{0,9}\Z")
 """OpenRLHF decodes with special tokens: these end a reply, and pad what lies before and behind."""
 
 
 def reply_of(query: str, prompt: str) -> str:
     """The reply in a query, without the prompt, what precedes it, and the special tokens at the end."""
     start = query.find(prompt)
-    reply = (query if start < 0 else query[start + len(prompt) :]).rstrip()
-    while (end := _SPECIAL.search(reply[-80:])) is not None:
-        reply = reply[: -len(end[0])].rstrip()
-    return reply
+    first = 0 if start < 0 else start + len(prompt)
+    end = len(query.rstrip())
+    while (
+        token := _SPECIAL.search(query, max(first, end - LONGEST), end)
+    ) is not None:  # padding may be long: nothing is copied
+        end = token.start()
+    return query[first:end]
 
 
 def reward_func(queries: Sequence[str], prompts: Sequence[str], labels: Sequence[str], **_: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from recombine.data.datasets import Dataset, load
 from recombine.data.folders import open_folder
 from recombine.data.training import TRAIN, training_rows
 from recombine.errors import UsageError, shown
+from recombine.jobs import default_part
 
 
 @dataclass(frozen=True)
@@ -26,18 +27,16 @@ class Request:
     options: Mapping[str, object] | None = None
     size: int | None = None
 
-    def load(self, part: str, size: int | None = None) -> Dataset:
+    def load(self, part: str | None, size: int | None = None) -> Dataset:
         """One part."""
         return load(self.source, self.split, part, seed=self.seed, recipe=self.recipe, size=size, **(self.options or {}))
 
     def test_part(self) -> str:
         """The part to test on if none is named: `test`, or the first of several such as `test_k2`."""
-        if Path(self.source).is_dir():
-            names = [part.job.part for part in open_folder(self.source).plan.parts if self.split in (None, part.job.split)]
-        else:
-            rows = self.load("train")
-            names = list(rows.family.SPLITS[self.split or rows.job.split].parts)
-        return "test" if "test" in names else next((name for name in names if name.startswith("test")), "test")
+        if not Path(self.source).is_dir():
+            return self.load(None).job.part
+        names = [part.job.part for part in open_folder(self.source).plan.parts if self.split in (None, part.job.split)]
+        return default_part([name for name in names if name.startswith("test")] or ["test"])
 
 
 @dataclass(frozen=True)
